@@ -1,0 +1,42 @@
+# CUDA programs of this repository. They are built for sm_90a with the shared runtime and embedded PTX, the form that
+# both a Hopper GPU and the CPU engine run. Without nvcc they are left out, with a message.
+include(CheckLanguage)
+set(CMAKE_CUDA_ARCHITECTURES 90a)
+set(CMAKE_CUDA_RUNTIME_LIBRARY Shared)
+check_language(CUDA)
+if(CMAKE_CUDA_COMPILER)
+  enable_language(CUDA)
+  set(CMAKE_CUDA_STANDARD 20)
+  set(CMAKE_CUDA_STANDARD_REQUIRED ON)
+  set(CMAKE_CUDA_EXTENSIONS OFF)
+  set(SLUICE_HAVE_CUDA TRUE)
+else()
+  message(STATUS "sluice: no nvcc found, CUDA programs are not built")
+  set(SLUICE_HAVE_CUDA FALSE)
+endif()
+
+# sluice_add_cuda_program(NAME SOURCE... [STD 17|20] [OUTPUT_DIR dir] [DEFINES ...] [LIBRARIES ...] [OPTIONS ...])
+#
+# Adds an executable from .cu files, linked to the header-only library, with line tables and optimisation.
+function(sluice_add_cuda_program name)
+  cmake_parse_arguments(ARG "" "STD;OUTPUT_DIR" "DEFINES;LIBRARIES;OPTIONS" ${ARGN})
+  if(NOT SLUICE_HAVE_CUDA)
+    return()
+  endif()
+  add_executable(${name} ${ARG_UNPARSED_ARGUMENTS})
+  target_link_libraries(${name} PRIVATE ${ARG_LIBRARIES} sluice)
+  target_compile_definitions(${name} PRIVATE ${ARG_DEFINES})
+  target_compile_options(${name} PRIVATE $<$<COMPILE_LANGUAGE:CUDA>:-lineinfo -O2 -Xcompiler=-Wall,-Wextra
+                                         -Wno-deprecated-gpu-targets> ${ARG_OPTIONS})
+  if(ARG_STD)
+    set_target_properties(${name} PROPERTIES CUDA_STANDARD ${ARG_STD})
+  endif()
+  if(ARG_OUTPUT_DIR)
+    set_target_properties(${name} PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${ARG_OUTPUT_DIR})
+  endif()
+endfunction()
+
+# sluice_add_example(NAME [arguments of sluice_add_cuda_program]): the program lands in build/examples/NAME.
+function(sluice_add_example name)
+  sluice_add_cuda_program(${name} ${ARGN} OUTPUT_DIR ${CMAKE_BINARY_DIR}/examples)
+endfunction()

@@ -1,0 +1,22 @@
+# Tests. Every test is a CTest test; exit code 77 means "skipped, and it said why" (no GPU on this machine, say).
+find_package(GTest REQUIRED)
+include(GoogleTest)
+
+# sluice_add_test(NAME COMMAND command... [LABELS ...] [TIMEOUT seconds] [DEPENDS fixtures]): one CTest test.
+function(sluice_add_test name)
+  cmake_parse_arguments(ARG "" "TIMEOUT" "COMMAND;LABELS" ${ARGN})
+  if(NOT ARG_TIMEOUT)
+    set(ARG_TIMEOUT 300)
+  endif()
+  add_test(NAME ${name} COMMAND ${ARG_COMMAND})
+  set_tests_properties(${name} PROPERTIES SKIP_RETURN_CODE 77 TIMEOUT ${ARG_TIMEOUT} LABELS "${ARG_LABELS}")
+endfunction()
+
+# sluice_add_unit_tests(NAME SOURCE... [LIBRARIES ...]): a GoogleTest binary, each case a CTest test NAME.Suite.case.
+function(sluice_add_unit_tests name)
+  cmake_parse_arguments(ARG "" "" "LIBRARIES" ${ARGN})
+  add_executable(${name} ${ARG_UNPARSED_ARGUMENTS})
+  target_link_libraries(${name} PRIVATE ${ARG_LIBRARIES} GTest::gtest_main GTest::gmock)
+  set_target_properties(${name} PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/tests)
+  gtest_discover_tests(${name} TEST_PREFIX "${name}." DISCOVERY_TIMEOUT 60)
+endfunction()
