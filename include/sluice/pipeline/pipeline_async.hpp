@@ -1,0 +1,125 @@
+// SPDX-FileCopyrightText: The sluice authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// A ring of stages between threads: producers write a stage with ordinary stores or cp.async and commit it by
+// arriving; consumers wait, use and release it. No bytes are counted.
+#pragma once
+
+#include "sluice/arch/cluster.hpp"
+#include "sluice/pipeline/stage_barriers.hpp"
+
+namespace sluice {
+
+template <int Stages_>
+class PipelineAsync {
+ public:
+  static_assert(Stages_ > 0, "sluice: a PipelineAsync needs at least one stage");
+
+  using FullBarrier = ClusterBarrier;
+  using EmptyBarrier = ClusterBarrier;
+  using ProducerBarrierType = FullBarrier::ValueType;
+  using ConsumerBarrierType = EmptyBarrier::ValueType;
+  static constexpr uint32_t Stages = Stages_;
+  using PipelineState = sluice::PipelineState<Stages>;
+  using SharedStorage = StageBarrierStorage<FullBarrier, EmptyBarrier, Stages>;
+  using ThreadCategory = sluice::ThreadCategory;
+
+  struct Params {
+    ThreadCategory role = ThreadCategory::NonParticipant;
+    /// Threads that commit each stage.
+    uint32_t producer_arv_count = 1;
+    /// Threads that release each stage.
+    uint32_t consumer_arv_count = 1;
+    /// Rank of the CTA whose producer a release signals.
+    uint32_t dst_blockid = ptx::cluster_ctarank();
+    /// The warp that makes the barriers.
+    int initializing_warp = 0;
+  };
+
+  /// Makes the barriers. All warps of the CTA; visible after pipeline_init_arrive_relaxed and
+  /// pipeline_init_wait.
+  SLUICE_DEVICE static void init_barriers(SharedStorage& storage, Params params) {
+    detail::init_stage_barriers<SharedStorage, Stages>("PipelineAsync::init_barriers", storage,
+                                                       params.producer_arv_count, params.consumer_arv_count,
+                                                       params.initializing_warp);
+  }
+
+  /// All threads of the CTA. `InitBarriers` false leaves out init_barriers.
+  template <class InitBarriers = std::true_type>
+  SLUICE_DEVICE PipelineAsync(SharedStorage& storage, Params const& params, InitBarriers = {})
+      : params_(params), barriers_(storage) {
+    if constexpr (InitBarriers::value) init_barriers(storage, params);
+  }
+
+  /// One producer thread and one consumer thread in the same CTA.
+  SLUICE_DEVICE PipelineAsync(SharedStorage& storage) : PipelineAsync(storage, Params{}) {}
+
+  /// Is the stage free? May sleep shortly. With `skip_wait` the answer is yes.
+  SLUICE_DEVICE ProducerToken producer_try_acquire(PipelineState state, uint32_t skip_wait = false) {
+    detail::expect_producer("producer_try_acquire", params_.role);
+    return barriers_.try_empty(state.index(), state.phase(), skip_wait);
+  }
+
+  /// Blocks until the stage is free, unless `token` says that it is.
+  SLUICE_DEVICE void producer_acquire(PipelineState state, ProducerToken token = {BarrierStatus::WaitAgain}) {
+    detail::expect_producer("producer_acquire", params_.role);
+    if (token == BarrierStatus::WaitAgain) barriers_.wait_empty(state.index(), state.phase());
+  }
+
+  /// Arrives once at the stage's full barrier: this thread's part is written.
+  SLUICE_DEVICE void producer_commit(PipelineState state) {
+    detail::expect_producer("producer_commit", params_.role);
+    barriers_.full(state.index()).arrive();
+  }
+
+  /// Calls `arrive_op` with the full barrier (cpasync_barrier_arrive, say), then commits.
+  template <class ArriveOp>
+  SLUICE_DEVICE void producer_commit(PipelineState state, ArriveOp&& arrive_op) {
+    static_cast<ArriveOp&&>(arrive_op)(producer_get_barrier(state));
+    producer_commit(state);
+  }
+
+  /// Blocks until every stage has been released.
+  SLUICE_DEVICE void producer_tail(PipelineState state) {
+    detail::expect_producer("producer_tail", params_.role);
+    barriers_.wait_all_empty(state);
+  }
+
+  /// The stage's full barrier.
+  SLUICE_DEVICE ProducerBarrierType* producer_get_barrier(PipelineState state) {
+    return producer_get_barrier(static_cast<uint32_t>(state.index()));
+  }
+  SLUICE_DEVICE ProducerBarrierType* producer_get_barrier(uint32_t stage) {
+    return reinterpret_cast<ProducerBarrierType*>(&barriers_.full(stage));
+  }
+
+  /// Is the stage full? May sleep shortly. With `skip_wait` the answer is yes.
+  SLUICE_DEVICE ConsumerToken consumer_try_wait(PipelineState state, uint32_t skip_wait = false) {
+    detail::expect_consumer("consumer_try_wait", params_.role);
+    return barriers_.try_full(state.index(), state.phase(), skip_wait);
+  }
+
+  /// The same without sleeping.
+  SLUICE_DEVICE ConsumerToken consumer_test_wait(PipelineState state, uint32_t skip_wait = false) {
+    detail::expect_consumer("consumer_test_wait", params_.role);
+    return barriers_.test_full(state.index(), state.phase(), skip_wait);
+  }
+
+  /// Blocks until the stage is full, unless `token` says that it is.
+  SLUICE_DEVICE void consumer_wait(PipelineState state, ConsumerToken token = {BarrierStatus::WaitAgain}) {
+    detail::expect_consumer("consumer_wait", params_.role);
+    if (token == BarrierStatus::WaitAgain) barriers_.wait_full(state.index(), state.phase());
+  }
+
+  /// Arrives once at the empty barrier of CTA dst_blockid: this thread is done with the stage.
+  SLUICE_DEVICE void consumer_release(PipelineState state) {
+    detail::expect_consumer("consumer_release", params_.role);
+    barriers_.empty(state.index()).arrive(params_.dst_blockid);
+  }
+
+ private:
+  Params params_;
+  detail::StageBarriers<SharedStorage, Stages> barriers_;
+};
+
+}  // namespace sluice

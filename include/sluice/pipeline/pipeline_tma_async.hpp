@@ -1,0 +1,208 @@
+// SPDX-FileCopyrightText: The sluice authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// A ring of stages that the tensor copy engine fills. A producer waits until a stage is free, arms its full
+// barrier with the bytes that its copies bring, and issues them; the copies complete the phase, nobody
+// commits. Consumers wait for the full barrier and release the stage on the empty one. In a cluster with
+// multicast a stage is refilled from every CTA of the same row and column, so each consumer warpgroup signals
+// each of those once; the signals are spread over its threads.
+//
+// try calls return a token at once or after a short sleep; the blocking call that takes the token waits only
+// if the token says that it must. Both may be called without the other.
+#pragma once
+
+#include "sluice/arch/cluster.hpp"
+#include "sluice/pipeline/cluster_shape.hpp"
+#include "sluice/pipeline/stage_barriers.hpp"
+
+namespace sluice {
+
+template <int Stages_>
+class PipelineTmaAsync {
+ public:
+  static_assert(Stages_ > 0, "sluice: a PipelineTmaAsync needs at least one stage");
+
+  using FullBarrier = ClusterTransactionBarrier;
+  using EmptyBarrier = ClusterBarrier;
+  using ProducerBarrierType = FullBarrier::ValueType;
+  using ConsumerBarrierType = EmptyBarrier::ValueType;
+  static constexpr uint32_t Stages = Stages_;
+  using PipelineState = sluice::PipelineState<Stages>;
+  using SharedStorage = StageBarrierStorage<FullBarrier, EmptyBarrier, Stages>;
+  using ThreadCategory = sluice::ThreadCategory;
+
+  struct Params {
+    /// Bytes that land in this CTA per stage, multicast copies of peers included.
+    uint32_t transaction_bytes = 0;
+    ThreadCategory role = ThreadCategory::NonParticipant;
+    /// This thread arms the full barrier. As many threads as num_producers.
+    uint32_t is_leader = 0;
+    /// Consumer threads of one CTA. In a cluster: 32 or a multiple of 128.
+    uint32_t num_consumers = 0;
+    /// Arrivals that a full barrier takes per phase.
+    uint32_t num_producers = 1;
+    /// The warp that makes the barriers.
+    int initializing_warp = 0;
+  };
+
+  /// Makes the barriers. All warps of the CTA; visible after pipeline_init_arrive_relaxed and
+  /// pipeline_init_wait.
+  template <class ClusterShape>
+  SLUICE_DEVICE static void init_barriers(SharedStorage& storage, Params params, ClusterShape cluster_shape) {
+    auto const extent = detail::cluster_extent(cluster_shape);
+    uint32_t releases = params.num_consumers;
+    if (extent.size() > 1) {
+      uint32_t const warpgroups = (params.num_consumers + kThreadsPerWarpgroup - 1) / kThreadsPerWarpgroup;
+      releases = (extent.x + extent.y - 1) * warpgroups;
+    }
+    detail::init_stage_barriers<SharedStorage, Stages>(
+        "PipelineTmaAsync::init_barriers", storage, params.num_producers, releases, params.initializing_warp);
+  }
+
+  /// All threads of the CTA. `InitBarriers` false leaves out init_barriers, `InitMasks` false leaves out
+  /// init_masks (the caller does them later); both are types with a constant `value`.
+  template <class ClusterShape, class InitBarriers = std::true_type, class InitMasks = std::true_type>
+  SLUICE_DEVICE PipelineTmaAsync(SharedStorage& storage, Params params, ClusterShape cluster_shape,
+                                 InitBarriers = {}, InitMasks = {})
+      : params_(params), barriers_(storage) {
+    if constexpr (InitBarriers::value) init_barriers(storage, params, cluster_shape);
+    if constexpr (InitMasks::value) init_masks(cluster_shape);
+  }
+
+  /// Decides which CTA, if any, this thread signals on release.
+  template <class ClusterShape>
+  SLUICE_DEVICE void init_masks(ClusterShape cluster_shape) {
+    auto const extent = detail::cluster_extent(cluster_shape);
+    detail::expect(extent.size() <= kMaxClusterSize, detail::Mistake::ClusterTooLarge, "PipelineTmaAsync",
+                   extent.size(), kMaxClusterSize);
+    if (extent.size() == 1) {
+      // A shape known at compile time lets every release be a local arrive.
+      is_signaling_thread_ = true;
+      is_local_ = extent.is_static;
+      return;
+    }
+    if (params_.num_consumers % kThreadsPerWarpgroup == 0) {
+      // Sixteen threads of a warpgroup, four per warp; a bijection that gives neighbouring ranks to different
+      // warps.
+      uint32_t const column = threadIdx.x / 8 % 4;
+      uint32_t const row = threadIdx.x / kThreadsPerWarp % 4 ^ column;
+      dst_cta_ = row * 4 + column;
+      is_signaling_thread_ = threadIdx.x % 8 == 0;
+    } else if (params_.num_consumers == kThreadsPerWarp) {
+      // Every second lane of the warp.
+      dst_cta_ = threadIdx.x % kThreadsPerWarp / 2;
+      is_signaling_thread_ = threadIdx.x % 2 == 0;
+    } else {
+      is_signaling_thread_ = false;
+      detail::expect(!detail::is_consumer(params_.role), detail::Mistake::ConsumersNotSpreadable,
+                     "PipelineTmaAsync", params_.num_consumers, kThreadsPerWarpgroup);
+    }
+    is_signaling_thread_ &= dst_cta_ < extent.size();
+    is_signaling_thread_ &=
+        dst_cta_ % extent.x == ptx::cluster_ctaid_x() || dst_cta_ / extent.x == ptx::cluster_ctaid_y();
+  }
+
+  // --- producer ---
+
+  /// Is the stage free? May sleep shortly. With `skip_wait` the answer is yes.
+  SLUICE_DEVICE ProducerToken producer_try_acquire(PipelineState state, uint32_t skip_wait = false) {
+    detail::expect_producer("producer_try_acquire", params_.role);
+    return barriers_.try_empty(state.index(), state.phase(), skip_wait);
+  }
+
+  /// Blocks until the stage is free; the leader then arms its full barrier with transaction_bytes.
+  SLUICE_DEVICE void producer_acquire(PipelineState state) {
+    detail::expect_producer("producer_acquire", params_.role);
+    barriers_.wait_empty(state.index(), state.phase());
+    arm(state);
+  }
+
+  /// The same; blocks only if `token` says that the stage was not free.
+  SLUICE_DEVICE void producer_acquire(PipelineState state, ProducerToken token) {
+    detail::expect_producer("producer_acquire", params_.role);
+    if (token != BarrierStatus::WaitDone) barriers_.wait_empty(state.index(), state.phase());
+    arm(state);
+  }
+
+  /// The leader adds to the bytes due of an acquired stage.
+  SLUICE_DEVICE void producer_expect_transaction(PipelineState state, uint32_t transaction_bytes) {
+    detail::expect_producer("producer_expect_transaction", params_.role);
+    if (params_.is_leader) barriers_.full(state.index()).expect_transaction(transaction_bytes);
+  }
+
+  /// Nothing: the copies commit themselves by the bytes they bring.
+  SLUICE_DEVICE void producer_commit(PipelineState, uint32_t) {}
+
+  /// Calls `arrive_op` with the stage's full barrier.
+  template <class ArriveOp>
+  SLUICE_DEVICE void producer_commit(PipelineState state, ArriveOp&& arrive_op) {
+    static_cast<ArriveOp&&>(arrive_op)(producer_get_barrier(state));
+  }
+
+  /// Blocks until every stage has been released. In a cluster the producer's last call: peers still signal
+  /// this CTA's barriers until then, and it must not end before.
+  SLUICE_DEVICE void producer_tail(PipelineState state) {
+    detail::expect_producer("producer_tail", params_.role);
+    barriers_.wait_all_empty(state);
+  }
+
+  /// The barrier that the stage's copies name.
+  SLUICE_DEVICE ProducerBarrierType* producer_get_barrier(PipelineState state) {
+    return reinterpret_cast<ProducerBarrierType*>(&barriers_.full(state.index()));
+  }
+
+  // --- consumer ---
+
+  /// Is the stage full? May sleep shortly. With `skip_wait` the answer is yes.
+  SLUICE_DEVICE ConsumerToken consumer_try_wait(PipelineState state, uint32_t skip_wait = false) {
+    detail::expect_consumer("consumer_try_wait", params_.role);
+    return barriers_.try_full(state.index(), state.phase(), skip_wait);
+  }
+
+  /// The same without sleeping.
+  SLUICE_DEVICE ConsumerToken consumer_test_wait(PipelineState state, uint32_t skip_wait = false) {
+    detail::expect_consumer("consumer_test_wait", params_.role);
+    return barriers_.test_full(state.index(), state.phase(), skip_wait);
+  }
+
+  /// Blocks until the stage is full.
+  SLUICE_DEVICE void consumer_wait(PipelineState state) {
+    detail::expect_consumer("consumer_wait", params_.role);
+    barriers_.wait_full(state.index(), state.phase());
+  }
+
+  /// The same; blocks only if `token` says that the stage was not full.
+  SLUICE_DEVICE void consumer_wait(PipelineState state, ConsumerToken token) {
+    detail::expect_consumer("consumer_wait", params_.role);
+    if (token == BarrierStatus::WaitAgain) barriers_.wait_full(state.index(), state.phase());
+  }
+
+  /// Gives the stage back, to every CTA that fills it. All consumer threads, after their last access.
+  SLUICE_DEVICE void consumer_release(PipelineState state) {
+    detail::expect_consumer("consumer_release", params_.role);
+    auto& empty = barriers_.empty(state.index());
+    if (is_local_) {
+      empty.arrive();
+    } else {
+      empty.arrive(dst_cta_, is_signaling_thread_);
+    }
+  }
+
+ private:
+  SLUICE_DEVICE void arm(PipelineState state) {
+#if SLUICE_CHECK && defined(__CUDA_ARCH__)
+    uint32_t const leaders = __popc(__ballot_sync(__activemask(), params_.is_leader != 0));
+    detail::expect(leaders <= params_.num_producers, detail::Mistake::TooManyLeaders, "producer_acquire",
+                   leaders, params_.num_producers);
+#endif
+    if (params_.is_leader) barriers_.full(state.index()).arrive_and_expect_tx(params_.transaction_bytes);
+  }
+
+  Params params_;
+  detail::StageBarriers<SharedStorage, Stages> barriers_;
+  uint32_t dst_cta_ = 0;
+  bool is_signaling_thread_ = false;
+  bool is_local_ = false;
+};
+
+}  // namespace sluice

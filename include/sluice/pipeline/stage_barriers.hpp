@@ -1,0 +1,114 @@
+// SPDX-FileCopyrightText: The sluice authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// What the pipeline classes have in common: the full and empty barriers of each stage, their layout, their
+// initialisation, and the waits on them, with the checks and the words of a debugging build. Roles, counts
+// and signals differ between the classes and stay there.
+#pragma once
+
+#include <type_traits>
+
+#include "sluice/arch/elect.hpp"
+#include "sluice/pipeline/cluster_barrier.hpp"
+#include "sluice/pipeline/diagnosis.hpp"
+#include "sluice/pipeline/state.hpp"
+#include "sluice/pipeline/token.hpp"
+
+namespace sluice {
+
+/// What a thread does with a pipeline.
+enum class ThreadCategory { NonParticipant, Producer, Consumer, ProducerConsumer };
+
+/// The barriers of a pipeline, in shared memory: all full ones, then all empty ones, 16 bytes per stage.
+template <class FullBarrier, class EmptyBarrier, uint32_t Stages>
+struct StageBarrierStorage {
+  FullBarrier full_barrier_[Stages];
+  EmptyBarrier empty_barrier_[Stages];
+};
+
+namespace detail {
+
+SLUICE_DEVICE bool is_producer(ThreadCategory role) {
+  return role == ThreadCategory::Producer || role == ThreadCategory::ProducerConsumer;
+}
+SLUICE_DEVICE bool is_consumer(ThreadCategory role) {
+  return role == ThreadCategory::Consumer || role == ThreadCategory::ProducerConsumer;
+}
+SLUICE_DEVICE void expect_producer(char const* method, ThreadCategory role) {
+  expect(is_producer(role), Mistake::NotAProducer, method, static_cast<uint32_t>(role), 1);
+}
+SLUICE_DEVICE void expect_consumer(char const* method, ThreadCategory role) {
+  expect(is_consumer(role), Mistake::NotAConsumer, method, static_cast<uint32_t>(role), 2);
+}
+
+/// Makes all barriers of `storage`, in one thread of warp `initializing_warp`, and publishes them to the
+/// cluster. All warps of the CTA call it (whole); visible to others after a CTA or cluster barrier.
+template <class Storage, uint32_t Stages>
+SLUICE_DEVICE void init_stage_barriers(char const* method, Storage& storage, uint32_t full_arrivals,
+                                       uint32_t empty_arrivals, int initializing_warp) {
+  expect_storage(method, &storage, initializing_warp);
+  if (ptx::warp_index_sync() == static_cast<uint32_t>(initializing_warp)) {
+    expect_arrivals(method, full_arrivals);
+    expect_arrivals(method, empty_arrivals);
+    if (ptx::elect_one_sync()) {
+#pragma unroll
+      for (uint32_t stage = 0; stage < Stages; ++stage) {
+        storage.full_barrier_[stage].init(full_arrivals);
+        storage.empty_barrier_[stage].init(empty_arrivals);
+      }
+    }
+  }
+  fence_barrier_init();
+}
+
+/// The waits on one pipeline's barriers, checked and named.
+template <class Storage, uint32_t Stages>
+class StageBarriers {
+ public:
+  SLUICE_DEVICE explicit StageBarriers(Storage& storage) : storage_(&storage) {}
+
+  SLUICE_DEVICE auto& full(uint32_t stage) const { return storage_->full_barrier_[stage]; }
+  SLUICE_DEVICE auto& empty(uint32_t stage) const { return storage_->empty_barrier_[stage]; }
+
+  SLUICE_DEVICE void wait_full(uint32_t stage, uint32_t phase) const {
+    expect_position("consumer_wait", stage, phase, Stages);
+    full(stage).wait(phase, WaitSite{WaitSite::Waiter::Consumer, WaitSite::Barrier::Full, stage});
+  }
+
+  SLUICE_DEVICE void wait_empty(uint32_t stage, uint32_t phase) const {
+    expect_position("producer_acquire", stage, phase, Stages);
+    empty(stage).wait(phase, WaitSite{WaitSite::Waiter::Producer, WaitSite::Barrier::Empty, stage});
+  }
+
+  SLUICE_DEVICE ConsumerToken try_full(uint32_t stage, uint32_t phase, uint32_t skip_wait) const {
+    expect_position("consumer_try_wait", stage, phase, Stages);
+    if (skip_wait) return {BarrierStatus::WaitDone};
+    return {static_cast<BarrierStatus>(full(stage).try_wait(phase))};
+  }
+
+  SLUICE_DEVICE ConsumerToken test_full(uint32_t stage, uint32_t phase, uint32_t skip_wait) const {
+    expect_position("consumer_test_wait", stage, phase, Stages);
+    if (skip_wait) return {BarrierStatus::WaitDone};
+    return {static_cast<BarrierStatus>(full(stage).test_wait(phase))};
+  }
+
+  SLUICE_DEVICE ProducerToken try_empty(uint32_t stage, uint32_t phase, uint32_t skip_wait) const {
+    expect_position("producer_try_acquire", stage, phase, Stages);
+    if (skip_wait) return {BarrierStatus::WaitDone};
+    return {static_cast<BarrierStatus>(empty(stage).try_wait(phase))};
+  }
+
+  /// Waits for each stage once, from `state` on: all that was produced has been released.
+  SLUICE_DEVICE void wait_all_empty(PipelineState<Stages> state) const {
+    for (uint32_t count = 0; count < Stages; ++count) {
+      wait_empty(state.index(), state.phase());
+      ++state;
+    }
+  }
+
+ private:
+  Storage* storage_;
+};
+
+}  // namespace detail
+}  // namespace sluice
