@@ -43,6 +43,15 @@
 #define SLUICE_PTX_PURE(...) ((void)0)
 #endif
 
+// SLUICE_PTX_SM90A is the same for instructions that only the architecture-specific target sm_90a has.
+#if defined(__CUDA_ARCH_FEAT_SM90_ALL)
+#define SLUICE_PTX_SM90A(...) asm volatile(__VA_ARGS__)
+#elif defined(__CUDA_ARCH__)
+#define SLUICE_PTX_SM90A(...) __trap()
+#else
+#define SLUICE_PTX_SM90A(...) ((void)0)
+#endif
+
 namespace sluice {
 
 /// Threads that execute one instruction together, and warps that issue one wgmma together.

@@ -16,7 +16,7 @@ template <int Registers>
 SLUICE_DEVICE void setmaxnreg_inc() {
   static_assert(Registers >= 24 && Registers <= 256 && Registers % 8 == 0,
                 "setmaxnreg: a multiple of 8, 24 to 256");
-  SLUICE_PTX("setmaxnreg.inc.sync.aligned.u32 %0;" ::"n"(Registers));
+  SLUICE_PTX_SM90A("setmaxnreg.inc.sync.aligned.u32 %0;" ::"n"(Registers));
 }
 
 /// Gives registers back, down to `Registers` per thread. PTX: setmaxnreg.dec.sync.aligned.u32
@@ -24,7 +24,7 @@ template <int Registers>
 SLUICE_DEVICE void setmaxnreg_dec() {
   static_assert(Registers >= 24 && Registers <= 256 && Registers % 8 == 0,
                 "setmaxnreg: a multiple of 8, 24 to 256");
-  SLUICE_PTX("setmaxnreg.dec.sync.aligned.u32 %0;" ::"n"(Registers));
+  SLUICE_PTX_SM90A("setmaxnreg.dec.sync.aligned.u32 %0;" ::"n"(Registers));
 }
 
 /// Lets a dependent grid start. PTX: griddepcontrol.launch_dependents
