@@ -30,8 +30,12 @@ class OrderedSequenceBarrier {
   using SharedStorage = OrderedSequenceBarrierStorage<SequenceDepth, SequenceLength>;
   using Barrier = typename SharedStorage::Barrier;
 
+  /// Tells this class from CUTLASS's of the same name.
+  static constexpr bool kIsSluice = true;
+
   struct Params {
-    /// This thread's group, 0 to SequenceLength - 1.
+    /// This thread's group, 0 to SequenceLength - 1. A thread that never waits or arrives may have any
+    /// number.
     uint32_t group_id;
     /// Threads of a group; each of them calls arrive.
     uint32_t group_size;
@@ -50,8 +54,6 @@ class OrderedSequenceBarrier {
   SLUICE_DEVICE OrderedSequenceBarrier(SharedStorage& storage, Params const& params)
       : params_(params), barriers_(&storage.barrier_[0][0]), stage_(0, params.group_id == 0, 0) {
     detail::expect_storage("OrderedSequenceBarrier", &storage, params.initializing_warp);
-    detail::expect(params.group_id < SequenceLength, detail::Mistake::GroupOutOfRange,
-                   "OrderedSequenceBarrier", params.group_id, SequenceLength);
     if (ptx::warp_index_sync() == static_cast<uint32_t>(params.initializing_warp) && ptx::elect_one_sync()) {
 #pragma unroll
       for (int i = 0; i < SequenceDepth * SequenceLength; ++i) barriers_[i].init(params.group_size);
@@ -61,6 +63,7 @@ class OrderedSequenceBarrier {
 
   /// Blocks until it is this group's turn at the current stage.
   SLUICE_DEVICE void wait() {
+    expect_group("OrderedSequenceBarrier::wait");
     barrier_of(params_.group_id)
         .wait(stage_.phase(),
               detail::WaitSite{detail::WaitSite::Waiter::Group, detail::WaitSite::Barrier::Sequence,
@@ -69,6 +72,7 @@ class OrderedSequenceBarrier {
 
   /// Leaves the current stage: the next group may enter it. Goes on to the next stage.
   SLUICE_DEVICE void arrive() {
+    expect_group("OrderedSequenceBarrier::arrive");
     barrier_of((params_.group_id + 1) % SequenceLength).arrive();
     ++stage_;
   }
@@ -81,6 +85,11 @@ class OrderedSequenceBarrier {
  private:
   SLUICE_DEVICE Barrier& barrier_of(uint32_t group) {
     return barriers_[stage_.index() * SequenceLength + group];
+  }
+
+  SLUICE_DEVICE void expect_group(char const* method) const {
+    detail::expect(params_.group_id < SequenceLength, detail::Mistake::GroupOutOfRange, method,
+                   params_.group_id, SequenceLength);
   }
 
   Params params_;

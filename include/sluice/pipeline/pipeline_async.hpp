@@ -24,6 +24,9 @@ class PipelineAsync {
   using SharedStorage = StageBarrierStorage<FullBarrier, EmptyBarrier, Stages>;
   using ThreadCategory = sluice::ThreadCategory;
 
+  /// Tells this class from CUTLASS's of the same name.
+  static constexpr bool kIsSluice = true;
+
   struct Params {
     ThreadCategory role = ThreadCategory::NonParticipant;
     /// Threads that commit each stage.

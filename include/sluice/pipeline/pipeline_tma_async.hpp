@@ -31,6 +31,9 @@ class PipelineTmaAsync {
   using SharedStorage = StageBarrierStorage<FullBarrier, EmptyBarrier, Stages>;
   using ThreadCategory = sluice::ThreadCategory;
 
+  /// Tells this class from CUTLASS's of the same name.
+  static constexpr bool kIsSluice = true;
+
   struct Params {
     /// Bytes that land in this CTA per stage, multicast copies of peers included.
     uint32_t transaction_bytes = 0;

@@ -24,6 +24,9 @@ class PipelineTmaStore {
   static constexpr uint32_t UnacquiredStages = static_cast<uint32_t>(UnacquiredStages_);
   using PipelineState = sluice::PipelineState<Stages>;
 
+  /// Tells this class from CUTLASS's of the same name.
+  static constexpr bool kIsSluice = true;
+
   struct Params {
     /// Wait even where the state's count says that no stage has been used yet.
     bool always_wait = false;
@@ -55,6 +58,9 @@ class PipelineTmaStore<0, -1> {
   static constexpr uint32_t Stages = 0;
   static constexpr uint32_t UnacquiredStages = 0;
   using PipelineState = sluice::PipelineState<Stages>;
+
+  /// Tells this class from CUTLASS's of the same name.
+  static constexpr bool kIsSluice = true;
 
   struct Params {
     bool always_wait = false;

@@ -25,6 +25,9 @@ class PipelineTransactionAsync {
   using SharedStorage = StageBarrierStorage<FullBarrier, EmptyBarrier, Stages>;
   using ThreadCategory = sluice::ThreadCategory;
 
+  /// Tells this class from CUTLASS's of the same name.
+  static constexpr bool kIsSluice = true;
+
   struct Params {
     ThreadCategory role = ThreadCategory::NonParticipant;
     /// Bytes that producer_expect_transaction announces.
