@@ -1,0 +1,62 @@
+#!/usr/bin/env bash
+# SPDX-FileCopyrightText: The sluice authors
+# SPDX-License-Identifier: Apache-2.0
+#
+# Sets up what is missing, builds the first example and runs it: on the Hopper GPU of this machine, or else on sluice's
+# CPU engine. See --help.
+set -euo pipefail
+ROOT=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
+. "$ROOT/tools/setup/setup.sh"
+. "$ROOT/tools/setup/build.sh"
+
+usage() {
+  cat <<'HELP'
+usage: ./demo.sh [arguments of async_pipeline]
+
+Builds examples/async_pipeline, a three-stage TMA pipeline between one producer warp and three consumer warps, and runs
+it: on a Hopper GPU where there is one, otherwise on the CPU. `./demo.sh --mistake no-wait` shows a wrong one;
+build/examples/async_pipeline --help lists what else it takes.
+HELP
+}
+
+case "${1:-}" in --help | -h) usage && exit 0 ;; esac
+
+PRESET=default
+JOBS=$(default_jobs)
+BUILD=$ROOT/build
+[ "${SLUICE_TOOLKIT:-}" != pypi ] || BUILD=$BUILD-pypi
+PROGRAM=$BUILD/examples/async_pipeline
+ENGINE=$BUILD/bin/sluice
+
+# hopper_gpu: whether GPU 0, the one that a program gets, is a Hopper.
+hopper_gpu() {
+  local capability
+  capability=$(nvidia-smi --id=0 --query-gpu=compute_cap --format=csv,noheader 2>/dev/null) || return 1
+  [ "$capability" = 9.0 ]
+}
+
+# run_program COMMAND...: shows the command, runs it, and ends the demo with its exit status.
+run_program() {
+  say "$*"
+  local status=0
+  "$@" || status=$?
+  exit "$status"
+}
+
+prepare
+say "building examples/async_pipeline"
+build async_pipeline
+hopper_gpu && run_program "$PROGRAM" "$@"
+
+say "no Hopper GPU here"
+if has_target bin/sluice; then
+  say "building the CPU engine"
+  build bin/sluice
+fi
+[ ! -x "$ENGINE" ] || run_program "$ENGINE" run -- "$PROGRAM" "$@"
+
+# Without an engine: what of the demo needs no GPU.
+say "the CPU engine is not part of this version: the program is built, and its protocol is checked on the host"
+build unit_layer1
+"$BUILD/tests/unit_layer1" --gtest_brief=1
+say "missing for the rest: a Hopper GPU (H100, H200); there, run this again, or copy $PROGRAM"

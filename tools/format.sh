@@ -1,0 +1,50 @@
+#!/usr/bin/env bash
+# SPDX-FileCopyrightText: The sluice authors
+# SPDX-License-Identifier: Apache-2.0
+#
+# Formats the C++ and CUDA sources in place; with --check it changes nothing and fails, naming the files, where one
+# is not formatted. The version is fixed, since each clang-format decides a little differently; exit code 77 where it
+# is not installed. FILE... restricts it to these files.
+set -euo pipefail
+cd "$(dirname "${BASH_SOURCE[0]}")/.."
+readonly kVersion=14
+
+usage() { echo "usage: tools/format.sh [--check] [FILE...]"; }
+
+find_formatter() {
+  local name
+  for name in "clang-format-$kVersion" clang-format; do
+    case "$("$name" --version 2>/dev/null)" in *"version $kVersion."*) echo "$name" && return ;; esac
+  done
+}
+
+CHECK=no
+case "${1:-}" in
+  --help | -h) usage && exit 0 ;;
+  --check) CHECK=yes && shift ;;
+  -*) usage >&2 && exit 2 ;;
+esac
+
+FORMATTER=$(find_formatter)
+if [ -z "$FORMATTER" ]; then
+  echo "clang-format $kVersion is not installed"
+  exit 77
+fi
+
+FILES=("$@")
+if [ ${#FILES[@]} = 0 ]; then
+  mapfile -t FILES < <(find include compat src tests examples bench tools -type f \
+    \( -name '*.hpp' -o -name '*.h' -o -name '*.cpp' -o -name '*.cu' -o -name '*.cuh' \) | sort)
+fi
+[ ${#FILES[@]} -gt 0 ] || exit 0
+
+if [ "$CHECK" = no ]; then
+  "$FORMATTER" -i "${FILES[@]}"
+  exit
+fi
+BAD=0
+for file in "${FILES[@]}"; do
+  "$FORMATTER" --dry-run -Werror "$file" >/dev/null 2>&1 || { echo "not formatted: $file" && BAD=1; }
+done
+[ $BAD = 0 ] || echo "help: run tools/format.sh"
+exit $BAD
