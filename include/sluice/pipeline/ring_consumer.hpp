@@ -1,0 +1,201 @@
+// SPDX-FileCopyrightText: The sluice authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// The draining side of a ring: a cursor that hands out full stages and gives them back. It lives as long as
+// the role does, across any number of loops, so index and phase are never restarted.
+#pragma once
+
+#include "sluice/pipeline/ring_storage.hpp"
+
+namespace sluice {
+
+/// How many of the newest stages a loop keeps when its body ends; `hold<1>` for a wgmma that is still in
+/// flight.
+template <int Stages>
+struct Hold {
+  static_assert(Stages >= 0, "sluice: hold<K> keeps 0 or more stages");
+};
+template <int Stages>
+inline constexpr Hold<Stages> hold{};
+
+/// The most stages that can be kept.
+inline constexpr int kMaxHeldStages = 4;
+
+template <class Facts_>
+class RingConsumer {
+ public:
+  using Facts = Facts_;
+
+  /// A stage in the consumer's hands: its tiles to read; given back when the object's life ends. Each thread
+  /// of the consumer warps holds one.
+  template <int Held>
+  class FullStage : public detail::StageTiles<Facts, true> {
+   public:
+    SLUICE_DEVICE FullStage(RingConsumer* consumer, int index, int trip)
+        : detail::StageTiles<Facts, true>(consumer->places_.stage(index)),
+          consumer_(consumer),
+          index_(index),
+          trip_(trip) {}
+    FullStage(const FullStage&) = delete;
+    FullStage& operator=(const FullStage&) = delete;
+
+    /// Gives the stage back, or with `hold<K>` the one K before it. In a cluster: whole warps. Does not
+    /// block.
+    SLUICE_DEVICE ~FullStage() {
+      if constexpr (Held == 0) {
+        consumer_->release(index_);
+      } else {
+        consumer_->template release_after<Held>(index_);
+      }
+    }
+
+    /// How many stages this loop has handed out before.
+    SLUICE_DEVICE int trip() const { return trip_; }
+    /// Number of the stage in the ring, for records.
+    SLUICE_DEVICE int stage_index() const { return index_; }
+
+   private:
+    RingConsumer* consumer_;
+    int index_;
+    int trip_;
+  };
+
+  SLUICE_DEVICE RingConsumer(detail::RingPlaces<Facts> places, bool is_mine, uint32_t release_target)
+      : places_(places), is_mine_(is_mine), release_target_(release_target) {
+#pragma unroll
+    for (int& index : held_) index = kNone;
+  }
+  RingConsumer(const RingConsumer&) = delete;
+  RingConsumer& operator=(const RingConsumer&) = delete;
+
+  /// Gives back what is still held.
+  SLUICE_DEVICE ~RingConsumer() {
+    release_held();
+  }
+
+  /// Is this thread a consumer?
+  SLUICE_DEVICE explicit operator bool() const {
+    return is_mine_;
+  }
+
+  /// The next `count` stages, for a range-for: each trip waits for a stage, hands it out, and gives it back
+  /// when the body ends, by whatever way. All threads of the consumer warps; blocks.
+  SLUICE_DEVICE auto take(int count) {
+    return take(count, hold<0>);
+  }
+
+  /// The same, but a stage is given back K trips later; the last K stay held until `release_held`, the next
+  /// `take` or the end of the consumer's life.
+  template <int K>
+  SLUICE_DEVICE auto take(int count, Hold<K>) {
+    release_held();
+    return detail::StageRange<Taker<K>>(Taker<K>{this}, count);
+  }
+
+  /// Waits for the next stage alone. Blocks.
+  SLUICE_DEVICE auto wait() {
+    return Taker<0>{this}(0);
+  }
+  template <int K>
+  SLUICE_DEVICE auto wait(Hold<K>) {
+    return Taker<K>{this}(0);
+  }
+
+  /// Is the next stage full? May sleep shortly, as the hardware decides.
+  SLUICE_DEVICE bool is_ready() const {
+    return places_.barriers.try_full(state_.index(), state_.phase(), false) == BarrierStatus::WaitDone;
+  }
+
+  /// Gives back the stages that a loop with `hold<K>` has kept, when nothing reads them any more.
+  SLUICE_DEVICE void release_held() {
+#pragma unroll
+    for (int& index : held_) {
+      if (index != kNone) release(index);
+      index = kNone;
+    }
+  }
+
+  /// Passes over `count` stages that another group takes; only where groups take turns.
+  SLUICE_DEVICE void skip(int count) {
+    static_assert(
+        Facts::kConsumerGroups > 1,
+        "sluice: only consumers that take turns skip stages; here the producer would wait for ever");
+    state_.advance(static_cast<uint32_t>(count));
+  }
+
+  /// Index, phase and count of the stage that comes next, for records.
+  SLUICE_DEVICE PipelineState<Facts::kStages> state() const {
+    return state_;
+  }
+
+  // What belongs to the other side, or to another ring.
+  template <class Any>
+  SLUICE_DEVICE void fill(Any) {
+    static_assert(detail::kNever<Any>,
+                  "sluice: a consumer's cursor cannot fill a ring: fill with ring.producer()");
+  }
+  template <class Any = void>
+  SLUICE_DEVICE void acquire() {
+    static_assert(detail::kNever<Any>,
+                  "sluice: a consumer's cursor cannot fill a ring: fill with ring.producer()");
+  }
+  template <class Other>
+  RingConsumer(const Other&) {
+    static_assert(
+        detail::kNever<Other>,
+        "sluice: this is not a cursor of the ring's consumers: each cursor belongs to one ring and one role");
+  }
+
+ private:
+  static constexpr int kNone = -1;
+
+  /// Makes a loop's value: waits, and moves the cursor on, so that leaving the loop early leaves it in order.
+  template <int K>
+  struct Taker {
+    static_assert(
+        K < Facts::kStages,
+        "sluice: hold<K> keeps so many stages that none is left for the producer: take more stages");
+    static_assert(K <= kMaxHeldStages, "sluice: hold<K> keeps at most 4 stages");
+    RingConsumer* consumer;
+
+    SLUICE_DEVICE FullStage<K> operator()(int trip) const {
+      auto& state = consumer->state_;
+      const int index = state.index();
+      consumer->places_.barriers.wait_full(index, state.phase());
+      ++state;
+      return FullStage<K>(consumer, index, trip);
+    }
+  };
+
+  SLUICE_DEVICE void release(int index) {
+    auto& empty = places_.barriers.empty(static_cast<uint32_t>(index));
+    if constexpr (Facts::kTargets == 1) {
+      empty.arrive();
+    } else {
+      // One lane per CTA that refills this stage; the warp's reads are done when its lanes have met.
+      __syncwarp();
+      empty.arrive(release_target_, release_target_ != kNoTarget);
+    }
+  }
+
+  template <int K>
+  SLUICE_DEVICE void release_after(int index) {
+    if (held_[0] != kNone) release(held_[0]);
+#pragma unroll
+    for (int i = 0; i + 1 < K; ++i) held_[i] = held_[i + 1];
+    held_[K - 1] = index;
+  }
+
+ public:
+  /// A lane that signals nobody.
+  static constexpr uint32_t kNoTarget = 0xffffffffu;
+
+ private:
+  detail::RingPlaces<Facts> places_;
+  PipelineState<Facts::kStages> state_;
+  bool is_mine_;
+  uint32_t release_target_;
+  int held_[kMaxHeldStages];
+};
+
+}  // namespace sluice

@@ -1,0 +1,275 @@
+// SPDX-FileCopyrightText: The sluice authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// The filling side of a ring, one cursor for each kind of producer: the copy engine, cp.async, ordinary
+// stores. A cursor hands out free stages (slots) and passes them on when they are filled. It lives as long as
+// the role does; the copy engine's waits at its end for whoever still signals this CTA.
+#pragma once
+
+#include "sluice/pipeline/ring_diagnosis.hpp"
+#include "sluice/pipeline/ring_source.hpp"
+#include "sluice/pipeline/ring_storage.hpp"
+
+namespace sluice {
+
+/// Where this CTA stands among those that share a tile.
+struct MulticastPlace {
+  uint32_t share;
+  uint16_t mask;
+};
+
+namespace detail {
+
+/// What all producers' cursors have in common; `Derived` makes a slot from stage and trip.
+template <class Facts_, class Derived>
+class RingProducerBase {
+ public:
+  using Facts = Facts_;
+
+  RingProducerBase(const RingProducerBase&) = delete;
+  RingProducerBase& operator=(const RingProducerBase&) = delete;
+
+  /// Is this thread a producer?
+  SLUICE_DEVICE explicit operator bool() const { return is_mine_; }
+
+  /// The next `count` stages, for a range-for: each trip waits until a stage is free, hands it out, and
+  /// passes it on when it is filled. Blocks.
+  SLUICE_DEVICE auto fill(int count) {
+    return StageRange<Acquirer>(Acquirer{static_cast<Derived*>(this)}, count);
+  }
+
+  /// Waits for the next stage alone. Blocks.
+  SLUICE_DEVICE auto acquire() { return Acquirer{static_cast<Derived*>(this)}(0); }
+
+  /// Is the next stage free? May sleep shortly, as the hardware decides.
+  SLUICE_DEVICE bool is_ready() const {
+    return places_.barriers.try_empty(state_.index(), state_.phase(), false) == BarrierStatus::WaitDone;
+  }
+
+  /// Index, phase and count of the stage that comes next, for records.
+  SLUICE_DEVICE PipelineState<Facts::kStages> state() const { return state_; }
+
+  // What belongs to the other side.
+  template <class... Any>
+  SLUICE_DEVICE void take(Any...) {
+    static_assert(kNever<Derived>,
+                  "sluice: a producer's cursor cannot drain a ring: take from ring.consumer()");
+  }
+  template <class... Any>
+  SLUICE_DEVICE void wait(Any...) {
+    static_assert(sizeof...(Any) > 64,
+                  "sluice: a producer's cursor cannot drain a ring: take from ring.consumer()");
+  }
+
+ protected:
+  /// Waits for a free stage and moves the cursor on, so that leaving the loop early leaves it in order.
+  struct Acquirer {
+    Derived* producer;
+
+    SLUICE_DEVICE auto operator()(int trip) const {
+      auto& state = producer->state_;
+      const int index = state.index();
+      producer->places_.barriers.wait_empty(index, state.phase());
+      ++state;
+      return typename Derived::Slot(producer, index, trip);
+    }
+  };
+
+  SLUICE_DEVICE RingProducerBase(RingPlaces<Facts> places, bool is_mine)
+      : places_(places), state_(0, 1, 0), is_mine_(is_mine) {}
+
+  RingPlaces<Facts> places_;
+  PipelineState<Facts::kStages> state_;  // starts on phase 1: all stages are free at first
+  bool is_mine_;
+};
+
+}  // namespace detail
+
+/// The cursor of a ring that the copy engine fills: true in one lane of the producer warp.
+template <class Facts>
+class CopyEngineProducer : public detail::RingProducerBase<Facts, CopyEngineProducer<Facts>> {
+  using Base = detail::RingProducerBase<Facts, CopyEngineProducer<Facts>>;
+  friend Base;
+
+ public:
+  /// A free stage, to be loaded once.
+  class Slot {
+   public:
+    SLUICE_DEVICE Slot(CopyEngineProducer* producer, int index, int trip)
+        : producer_(producer), index_(index), trip_(trip) {}
+    Slot(const Slot&) = delete;
+    Slot& operator=(const Slot&) = delete;
+
+    SLUICE_DEVICE ~Slot() { detail::expect_loaded(is_loaded_); }
+
+    /// Expects the bytes of all tiles and starts their copies, one source per tile in the order of the ring's
+    /// statement. One thread; does not block. PTX: mbarrier.arrive.expect_tx, cp.async.bulk[.tensor]
+    template <class... Sources>
+    SLUICE_DEVICE void load(const Sources&... sources) {
+      static_assert(
+          sizeof...(Sources) == Facts::kTiles,
+          "sluice: load() takes one source for each tile of the stage, since the stage is full only when all "
+          "have landed");
+      if constexpr (sizeof...(Sources) == Facts::kTiles) {
+        detail::expect_not_loaded(is_loaded_);
+        is_loaded_ = true;
+        load_all(std::make_integer_sequence<int, Facts::kTiles>{}, sources...);
+      }
+    }
+
+    /// How many stages this loop has handed out before.
+    SLUICE_DEVICE int trip() const { return trip_; }
+    /// Number of the stage in the ring, for records.
+    SLUICE_DEVICE int stage_index() const { return index_; }
+
+   private:
+    template <int... I, class... Sources>
+    SLUICE_DEVICE void load_all(std::integer_sequence<int, I...>, const Sources&... sources) {
+      const auto& places = producer_->places_;
+      const uint32_t bytes = (detail::bytes_from<typename Facts::template Tile<I>>(sources) + ...);
+      places.barriers.full(static_cast<uint32_t>(index_)).arrive_and_expect_tx(bytes);
+      (load_one<I>(places, sources), ...);
+    }
+
+    template <int I, class Source>
+    SLUICE_DEVICE void load_one(const detail::RingPlaces<Facts>& places, const Source& source) {
+      using Operand = typename Facts::template Operand<I>;
+      using Tile = typename Operand::Tile;
+      void* tile = places.stage(index_) + Facts::template kOffset<I>;
+      if constexpr (Operand::kMulticast) {
+        constexpr int kShares = detail::multicast_ctas<typename Facts::Cluster>(Operand::kAlong);
+        const MulticastPlace place = producer_->template multicast_place<Operand::kAlong>();
+        detail::issue_multicast_load<Tile, kShares>(tile, source, places.full_barrier(index_), place.share,
+                                                    place.mask);
+      } else {
+        detail::issue_load<Tile>(tile, source, places.full_barrier(index_));
+      }
+    }
+
+    CopyEngineProducer* producer_;
+    int index_;
+    int trip_;
+    bool is_loaded_ = false;
+  };
+
+  SLUICE_DEVICE CopyEngineProducer(detail::RingPlaces<Facts> places, bool is_mine) : Base(places, is_mine) {}
+  template <class Other>
+  CopyEngineProducer(const Other& other) : Base(other, false) {
+    static_assert(
+        detail::kNever<Other>,
+        "sluice: this is not a cursor of the ring's producer: each cursor belongs to one ring and one role");
+  }
+
+  /// Where other CTAs signal this one's barriers, it must not end before they have: waits until all that was
+  /// filled has been given back. Elsewhere nothing.
+  SLUICE_DEVICE ~CopyEngineProducer() {
+    if constexpr (Facts::kTargets > 1) {
+      if (this->is_mine_) this->places_.barriers.wait_all_empty(this->state_);
+    }
+  }
+
+ private:
+  template <Along Direction>
+  SLUICE_DEVICE static MulticastPlace multicast_place() {
+    constexpr uint32_t kX = Facts::Extent::kX;
+    constexpr uint32_t kY = Facts::Extent::kY;
+    const uint32_t rank = ptx::cluster_ctarank();
+    const uint32_t x = rank % kX;
+    const uint32_t y = rank / kX;
+    if constexpr (Direction == Along::X) {
+      return {x, static_cast<uint16_t>(((1u << kX) - 1) << (y * kX))};
+    } else if constexpr (Direction == Along::Y) {
+      uint32_t column = 0;
+#pragma unroll
+      for (uint32_t i = 0; i < kY; ++i) column |= 1u << (i * kX);
+      return {y, static_cast<uint16_t>(column << x)};
+    } else {
+      return {rank, static_cast<uint16_t>((1u << Facts::Extent::kSize) - 1)};
+    }
+  }
+};
+
+namespace detail {
+
+/// The cursor of a ring that threads fill; `HandOver::arrive` passes a stage on, in each thread.
+template <class Facts, class Warps, class HandOver>
+class ThreadProducer : public RingProducerBase<Facts, ThreadProducer<Facts, Warps, HandOver>> {
+  using Base = RingProducerBase<Facts, ThreadProducer<Facts, Warps, HandOver>>;
+  friend Base;
+
+ public:
+  /// A free stage: its tiles to write. Passed on when the object's life ends.
+  class Slot : public StageTiles<Facts, false> {
+   public:
+    SLUICE_DEVICE Slot(ThreadProducer* producer, int index, int trip)
+        : StageTiles<Facts, false>(producer->places_.stage(index)),
+          producer_(producer),
+          index_(index),
+          trip_(trip) {}
+    Slot(const Slot&) = delete;
+    Slot& operator=(const Slot&) = delete;
+
+    /// Passes the stage on. Does not block.
+    SLUICE_DEVICE ~Slot() { HandOver::arrive(producer_->places_, index_); }
+
+    /// TileView's cp.async operations, for a stage of one tile.
+    SLUICE_DEVICE void copy(int row, int column, const void* source) const {
+      this->tile().copy(row, column, source);
+    }
+    SLUICE_DEVICE void copy_or_zero(int row, int column, const void* source, uint32_t valid_bytes) const {
+      this->tile().copy_or_zero(row, column, source, valid_bytes);
+    }
+
+    /// How many stages this loop has handed out before.
+    SLUICE_DEVICE int trip() const { return trip_; }
+    /// Number of the stage in the ring, for records.
+    SLUICE_DEVICE int stage_index() const { return index_; }
+
+   private:
+    ThreadProducer* producer_;
+    int index_;
+    int trip_;
+  };
+
+  SLUICE_DEVICE ThreadProducer(RingPlaces<Facts> places, bool is_mine) : Base(places, is_mine) {}
+  template <class Other>
+  ThreadProducer(const Other& other) : Base(other, false) {
+    static_assert(
+        kNever<Other>,
+        "sluice: this is not a cursor of the ring's producer: each cursor belongs to one ring and one role");
+  }
+
+  /// Number of this thread among the producer's, and how many there are: for dividing a tile among them.
+  SLUICE_DEVICE static int rank() { return rank_in_warps<Warps>(); }
+  SLUICE_HOST_DEVICE static constexpr int size() { return Warps::kThreads; }
+};
+
+/// The stage is full when each thread's cp.async so far have landed; the thread does not wait for that.
+struct ArriveWhenCopied {
+  template <class Facts>
+  SLUICE_DEVICE static void arrive(const RingPlaces<Facts>& places, int index) {
+    ptx::cp_async_mbarrier_arrive_noinc(places.full_barrier(index));
+  }
+};
+
+/// The stage is full when each thread has stored its part.
+template <ReadBy Reader>
+struct ArriveWhenStored {
+  template <class Facts>
+  SLUICE_DEVICE static void arrive(const RingPlaces<Facts>& places, int index) {
+    if constexpr (Reader == ReadBy::AsyncProxy) fence_view_async_shared();
+    places.barriers.full(static_cast<uint32_t>(index)).arrive();
+  }
+};
+
+}  // namespace detail
+
+/// The cursor of a ring that cp.async fills: true in all threads of the producer warps.
+template <class Facts, class Warps>
+using CpAsyncProducer = detail::ThreadProducer<Facts, Warps, detail::ArriveWhenCopied>;
+
+/// The cursor of a ring that ordinary stores fill: true in all threads of the producer warps.
+template <class Facts, class Warps, ReadBy Reader>
+using StoresProducer = detail::ThreadProducer<Facts, Warps, detail::ArriveWhenStored<Reader>>;
+
+}  // namespace sluice

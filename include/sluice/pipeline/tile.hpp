@@ -1,0 +1,163 @@
+// SPDX-FileCopyrightText: The sluice authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// A tile: what one operand of a stage looks like in shared memory, as a type. From element, shape, swizzle
+// and the contiguous dimension follow its bytes, its alignment and the place of each element; what no copy
+// could fill does not compile. A TileView is such a tile at an address: `tile(row, column)` is the element,
+// wherever the swizzle put it. The std::mdspan form is in tile_mdspan.hpp, which costs more to compile.
+#pragma once
+
+#include <type_traits>
+
+#include "sluice/arch/config.hpp"
+#include "sluice/arch/cp_async.hpp"
+#include "sluice/arch/shared_address.hpp"
+#include "sluice/pipeline/tile_swizzle.hpp"
+
+namespace sluice {
+
+/// Which index of a tile is contiguous. In a matrix product rows count M or N and columns count K.
+enum class Major {
+  K,   ///< the column index: rows lie one after the other
+  MN,  ///< the row index: columns lie one after the other
+};
+
+/// The most that the copy engine, and every other producer here, moves at once.
+inline constexpr int kCopyGranularityBytes = 16;
+
+/// `Rows_` x `Columns_` elements. A swizzled tile is one box of a tensor copy: its contiguous extent fills
+/// the swizzle's span exactly.
+template <class Element_, int Rows_, int Columns_, Swizzle Swizzle_ = Swizzle::None, Major Major_ = Major::K>
+struct Tile {
+  using Element = Element_;
+  static constexpr int kRows = Rows_;
+  static constexpr int kColumns = Columns_;
+  static constexpr Swizzle kSwizzle = Swizzle_;
+  static constexpr Major kMajor = Major_;
+
+  static_assert(Rows_ > 0 && Columns_ > 0, "sluice: a tile has at least one row and one column");
+  static_assert(
+      std::is_trivially_copyable_v<Element_>,
+      "sluice: the elements of a tile are copied as bytes, so their type must be trivially copyable");
+  static_assert(sizeof(Element_) <= kCopyGranularityBytes && (sizeof(Element_) & (sizeof(Element_) - 1)) == 0,
+                "sluice: an element of a tile has 1, 2, 4, 8 or 16 bytes");
+
+  /// The contiguous runs of elements: rows if K-major, columns if MN-major.
+  static constexpr int kLines = Major_ == Major::K ? Rows_ : Columns_;
+  static constexpr int kLineElements = Major_ == Major::K ? Columns_ : Rows_;
+  static constexpr int kLineBytes = kLineElements * static_cast<int>(sizeof(Element_));
+  static constexpr int kElements = Rows_ * Columns_;
+  static constexpr int kBytes = kLines * kLineBytes;
+  static constexpr int kChunks = kBytes / kCopyGranularityBytes;
+  static constexpr int kAlignment = static_cast<int>(swizzle_alignment_bytes(Swizzle_));
+
+  static_assert(
+      kBytes % kCopyGranularityBytes == 0,
+      "sluice: the bytes of a tile must be a multiple of 16, the least that a copy moves: pad a row");
+  static_assert(
+      Swizzle_ == Swizzle::None || kLineBytes <= static_cast<int>(swizzle_span_bytes(Swizzle_)),
+      "sluice: the swizzle's span is smaller than the tile's inner box: take a wider swizzle, or split the "
+      "tile into several operands");
+  static_assert(Swizzle_ == Swizzle::None || kLineBytes == static_cast<int>(swizzle_span_bytes(Swizzle_)),
+                "sluice: the tile's inner box does not fill the swizzle's span: take a narrower swizzle");
+
+  /// The byte at which the element (row, column) lies.
+  SLUICE_HOST_DEVICE static constexpr uint32_t offset(int row, int column) {
+    const uint32_t line = static_cast<uint32_t>(Major_ == Major::K ? row : column);
+    const uint32_t within = static_cast<uint32_t>(Major_ == Major::K ? column : row);
+    return swizzled(Swizzle_, line * kLineBytes + within * static_cast<uint32_t>(sizeof(Element_)));
+  }
+};
+
+/// One row of `Elements` elements without swizzle: what a plain bulk copy fills.
+template <class Element, int Elements>
+using Row = Tile<Element, 1, Elements>;
+
+namespace detail {
+
+template <class T>
+inline constexpr bool kIsTile = false;
+template <class Element, int Rows, int Columns, Swizzle S, Major M>
+inline constexpr bool kIsTile<Tile<Element, Rows, Columns, S, M>> = true;
+
+template <class>
+inline constexpr bool kNever = false;
+
+}  // namespace detail
+
+/// A tile at an address in shared memory. `Element_` is `const` where the tile may only be read. A view is a
+/// pointer: copy it freely, but use it only as long as the stage it came from is held.
+template <class Tile_, class Element_>
+class TileView {
+ public:
+  using Tile = Tile_;
+  using Element = Element_;
+  static constexpr bool kIsConst = std::is_const_v<Element_>;
+
+  SLUICE_DEVICE explicit TileView(Element_* data) : data_(data) {}
+
+  SLUICE_HOST_DEVICE static constexpr int rows() { return Tile::kRows; }
+  SLUICE_HOST_DEVICE static constexpr int columns() { return Tile::kColumns; }
+
+  /// The element at (row, column). Any thread that holds the stage.
+  SLUICE_DEVICE Element_& operator()(int row, int column) const { return vector<Element_>(row, column); }
+
+  /// Several neighbours along the contiguous dimension as one `Vector` (float4, uint4, __half2, ...), the
+  /// first at (row, column). At most 16 bytes, aligned to its own size within the tile.
+  template <class Vector>
+  SLUICE_DEVICE auto& vector(int row, int column) const {
+    static_assert(sizeof(Vector) <= kCopyGranularityBytes,
+                  "sluice: a swizzle keeps 16 bytes together, so a vector has at most 16 bytes");
+    using Qualified = std::conditional_t<kIsConst, const Vector, Vector>;
+    return *reinterpret_cast<Qualified*>(bytes() + Tile::offset(row, column));
+  }
+
+  /// The i-th element in memory order; only without a swizzle, where memory order means something.
+  SLUICE_DEVICE Element_& operator[](int i) const {
+    static_assert(
+        Tile::kSwizzle == Swizzle::None,
+        "sluice: memory order of a swizzled tile is not the order of its elements: use tile(row, column)");
+    return data_[i];
+  }
+
+  /// Start of the tile.
+  SLUICE_DEVICE Element_* data() const { return data_; }
+
+  /// Starts copying 16 bytes from global memory to (row, column) on; both aligned to 16. Does not block; the
+  /// copy counts for the slot's hand-over. PTX: cp.async.cg.shared.global 16
+  SLUICE_DEVICE void copy(int row, int column, const void* source) const {
+    static_assert(!kIsConst, "sluice: this tile is a consumer's and may only be read");
+    ptx::cp_async<kCopyGranularityBytes>(bytes() + Tile::offset(row, column), source);
+  }
+
+  /// The same; only the first `valid_bytes` are read, the rest becomes zero. PTX: cp.async with src-size
+  SLUICE_DEVICE void copy_or_zero(int row, int column, const void* source, uint32_t valid_bytes) const {
+    static_assert(!kIsConst, "sluice: this tile is a consumer's and may only be read");
+    ptx::cp_async_zfill<kCopyGranularityBytes>(bytes() + Tile::offset(row, column), source, valid_bytes);
+  }
+
+  /// The shared-memory descriptor that a wgmma reads this tile through, from element `k` of the K dimension
+  /// on. The tile starts at its swizzle's alignment, as every tile of a ring does. K-major: `k` is a multiple
+  /// of 32 bytes. MN-major: one span of M or N, `k` a multiple of 8. (PTX ISA, "Matrix Descriptor Format")
+  SLUICE_DEVICE uint64_t wgmma_descriptor(int k = 0) const {
+    static_assert(
+        Tile::kSwizzle != Swizzle::None,
+        "sluice: wgmma reads this tile only with a swizzle; without one it wants 8 x 16 byte core matrices");
+    // In units of 16 bytes: start address, distance of 8-line groups; the leading distance is not used within
+    // one span.
+    constexpr uint64_t kGroupStride = 8 * Tile::kLineBytes / 16;
+    constexpr uint64_t kLayout = Tile::kSwizzle == Swizzle::B128 ? 1 : Tile::kSwizzle == Swizzle::B64 ? 2 : 3;
+    constexpr uint32_t kStepBytes = Tile::kMajor == Major::K ? sizeof(Element_) : Tile::kLineBytes;
+    const uint32_t start = ptx::shared_address(data_) + static_cast<uint32_t>(k) * kStepBytes;
+    return ((start & 0x3FFFFu) >> 4) | (uint64_t{1} << 16) | (kGroupStride << 32) | (kLayout << 62);
+  }
+
+ private:
+  SLUICE_DEVICE auto* bytes() const {
+    return reinterpret_cast<std::conditional_t<kIsConst, const unsigned char, unsigned char>*>(data_);
+  }
+
+  Element_* data_;
+};
+
+}  // namespace sluice
