@@ -6,6 +6,8 @@
 // device notes what it did. Nothing here synchronises: that is what the programs are about.
 #pragma once
 
+#include <cuda_runtime_api.h>
+
 #include <cstddef>
 #include <cstdint>
 #include <vector>
@@ -19,6 +21,12 @@ constexpr int kTileRows = 128;
 constexpr int kTileCols = 64;
 constexpr int kTileElements = kTileRows * kTileCols;
 constexpr int kTileBytes = kTileElements * static_cast<int>(sizeof(HalfBits));
+
+/// The programs with roles: warp 0 produces, warps 1 to 3 consume.
+constexpr int kThreads = 128;
+constexpr int kConsumerThreads = 96;
+
+/// What the command lines offer.
 constexpr int kMaxStages = 6;
 constexpr int kMaxTiles = 4096;
 
@@ -34,6 +42,13 @@ __host__ __device__ constexpr HalfBits element_bits(int place, int row, int col)
 __host__ __device__ constexpr int swizzled_offset(int row, int col) {
   return row * kTileCols + (((col / 8) ^ (row % 8)) * 8 + col % 8);
 }
+
+/// Bytes of shared memory: what a kernel asks for, and how much of it are tiles and barriers.
+struct SharedSizes {
+  int total;
+  int tiles;
+  int barriers;
+};
 
 /// What one agent had as its PipelineState on the way into a tile.
 struct StateRecord {
@@ -94,6 +109,7 @@ template <int kThreads>
 __device__ unsigned count_wrong(const HalfBits* tile, int place, int thread, unsigned* verified) {
   unsigned wrong = 0;
   *verified = 0;
+#pragma unroll 1
   for (int i = thread; i < kTileElements; i += kThreads) {
     const int row = i / kTileCols;
     const int col = i % kTileCols;
