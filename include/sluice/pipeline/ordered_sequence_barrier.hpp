@@ -55,7 +55,6 @@ class OrderedSequenceBarrier {
       : params_(params), barriers_(&storage.barrier_[0][0]), stage_(0, params.group_id == 0, 0) {
     detail::expect_storage("OrderedSequenceBarrier", &storage, params.initializing_warp);
     if (ptx::warp_index_sync() == static_cast<uint32_t>(params.initializing_warp) && ptx::elect_one_sync()) {
-#pragma unroll
       for (int i = 0; i < SequenceDepth * SequenceLength; ++i) barriers_[i].init(params.group_size);
     }
     fence_barrier_init();
@@ -78,9 +77,7 @@ class OrderedSequenceBarrier {
   }
 
   /// Goes on to the next stage without a signal.
-  SLUICE_DEVICE void advance() {
-    ++stage_;
-  }
+  SLUICE_DEVICE void advance() { ++stage_; }
 
  private:
   SLUICE_DEVICE Barrier& barrier_of(uint32_t group) {

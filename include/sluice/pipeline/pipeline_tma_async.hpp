@@ -13,6 +13,7 @@
 
 #include "sluice/arch/cluster.hpp"
 #include "sluice/pipeline/cluster_shape.hpp"
+#include "sluice/pipeline/release_spread.hpp"
 #include "sluice/pipeline/stage_barriers.hpp"
 
 namespace sluice {
@@ -52,12 +53,8 @@ class PipelineTmaAsync {
   /// pipeline_init_wait.
   template <class ClusterShape>
   SLUICE_DEVICE static void init_barriers(SharedStorage& storage, Params params, ClusterShape cluster_shape) {
-    auto const extent = detail::cluster_extent(cluster_shape);
-    uint32_t releases = params.num_consumers;
-    if (extent.size() > 1) {
-      uint32_t const warpgroups = (params.num_consumers + kThreadsPerWarpgroup - 1) / kThreadsPerWarpgroup;
-      releases = (extent.x + extent.y - 1) * warpgroups;
-    }
+    uint32_t const releases =
+        detail::release_arrivals(params.num_consumers, detail::cluster_extent(cluster_shape));
     detail::init_stage_barriers<SharedStorage, Stages>(
         "PipelineTmaAsync::init_barriers", storage, params.num_producers, releases, params.initializing_warp);
   }
@@ -80,29 +77,16 @@ class PipelineTmaAsync {
                    extent.size(), kMaxClusterSize);
     if (extent.size() == 1) {
       // A shape known at compile time lets every release be a local arrive.
-      is_signaling_thread_ = true;
+      release_to_.signals = true;
       is_local_ = extent.is_static;
       return;
     }
-    if (params_.num_consumers % kThreadsPerWarpgroup == 0) {
-      // Sixteen threads of a warpgroup, four per warp; a bijection that gives neighbouring ranks to different
-      // warps.
-      uint32_t const column = threadIdx.x / 8 % 4;
-      uint32_t const row = threadIdx.x / kThreadsPerWarp % 4 ^ column;
-      dst_cta_ = row * 4 + column;
-      is_signaling_thread_ = threadIdx.x % 8 == 0;
-    } else if (params_.num_consumers == kThreadsPerWarp) {
-      // Every second lane of the warp.
-      dst_cta_ = threadIdx.x % kThreadsPerWarp / 2;
-      is_signaling_thread_ = threadIdx.x % 2 == 0;
-    } else {
-      is_signaling_thread_ = false;
-      detail::expect(!detail::is_consumer(params_.role), detail::Mistake::ConsumersNotSpreadable,
-                     "PipelineTmaAsync", params_.num_consumers, kThreadsPerWarpgroup);
-    }
-    is_signaling_thread_ &= dst_cta_ < extent.size();
-    is_signaling_thread_ &=
-        dst_cta_ % extent.x == ptx::cluster_ctaid_x() || dst_cta_ / extent.x == ptx::cluster_ctaid_y();
+    detail::expect(detail::is_spreadable(params_.num_consumers) || !detail::is_consumer(params_.role),
+                   detail::Mistake::ConsumersNotSpreadable, "PipelineTmaAsync", params_.num_consumers,
+                   kThreadsPerWarpgroup);
+    release_to_ = detail::spread_release(thread_index(), params_.num_consumers);
+    release_to_.signals &=
+        detail::shares_stage(release_to_.cta, extent, ptx::cluster_ctaid_x(), ptx::cluster_ctaid_y());
   }
 
   // --- producer ---
@@ -187,11 +171,19 @@ class PipelineTmaAsync {
     if (is_local_) {
       empty.arrive();
     } else {
-      empty.arrive(dst_cta_, is_signaling_thread_);
+      empty.arrive(release_to_.cta, release_to_.signals);
     }
   }
 
  private:
+  SLUICE_DEVICE static uint32_t thread_index() {
+#if defined(__CUDA_ARCH__)
+    return threadIdx.x;
+#else
+    return 0;
+#endif
+  }
+
   SLUICE_DEVICE void arm(PipelineState state) {
 #if SLUICE_CHECK && defined(__CUDA_ARCH__)
     uint32_t const leaders = __popc(__ballot_sync(__activemask(), params_.is_leader != 0));
@@ -203,8 +195,7 @@ class PipelineTmaAsync {
 
   Params params_;
   detail::StageBarriers<SharedStorage, Stages> barriers_;
-  uint32_t dst_cta_ = 0;
-  bool is_signaling_thread_ = false;
+  detail::ReleaseTarget release_to_;
   bool is_local_ = false;
 };
 

@@ -51,7 +51,6 @@ SLUICE_DEVICE void init_stage_barriers(char const* method, Storage& storage, uin
     expect_arrivals(method, full_arrivals);
     expect_arrivals(method, empty_arrivals);
     if (ptx::elect_one_sync()) {
-#pragma unroll
       for (uint32_t stage = 0; stage < Stages; ++stage) {
         storage.full_barrier_[stage].init(full_arrivals);
         storage.empty_barrier_[stage].init(empty_arrivals);
