@@ -97,7 +97,7 @@ class Ring {
   }
 
   /// The same without waiting; another ring, made after this one, does.
-  SLUICE_DEVICE Ring(SharedStorage& storage, SyncLater) : places_(storage) {
+  SLUICE_DEVICE Ring(SharedStorage& storage, SyncLater) : places_(storage), warp_(ptx::warp_index_sync()) {
     constexpr int kProducerEnd = Producer_::Warps::kFirst + Producer_::Warps::kCount;
     constexpr int kConsumerEnd = Consumers_::Warps::kFirst + Consumers_::Warps::kCount;
     detail::expect_ring_fits<Facts, (kProducerEnd > kConsumerEnd ? kProducerEnd : kConsumerEnd)>(&storage);
@@ -112,44 +112,21 @@ class Ring {
   /// (whole warps); true in those that fill.
   SLUICE_DEVICE Producer producer() const {
     if constexpr (detail::kIsCopyEngine<Producer_>) {
-      return Producer(places_, detail::is_in_warps<typename Producer_::Warps>() && ptx::elect_one_sync());
+      return Producer(places_, detail::is_in_warps<typename Producer_::Warps>(warp_), ptx::elect_one_sync());
     } else {
-      return Producer(places_, detail::is_in_warps<typename Producer_::Warps>());
+      return Producer(places_, detail::is_in_warps<typename Producer_::Warps>(warp_));
     }
   }
 
   /// The consumers' cursor: `if (auto consumer = ring.consumer())`. Made once per kernel, by all threads;
   /// true in those that drain.
   SLUICE_DEVICE Consumer consumer() const {
-    return Consumer(places_, detail::is_in_warps<typename Consumers_::Warps>(), release_target());
+    return Consumer(places_, detail::is_in_warps<typename Consumers_::Warps>(warp_));
   }
 
  private:
-  /// The rank of the CTA that this lane signals when it gives a stage back.
-  SLUICE_DEVICE static uint32_t release_target() {
-    if constexpr (Facts::kTargets == 1) {
-      return 0;
-    } else {
-#if defined(__CUDA_ARCH__)
-      constexpr uint32_t kX = Facts::Extent::kX;
-      const uint32_t lane = threadIdx.x % kThreadsPerWarp;
-      const uint32_t rank = ptx::cluster_ctarank();
-      const uint32_t x = rank % kX;
-      const uint32_t y = rank / kX;
-      if (lane >= Facts::kTargets) return Consumer::kNoTarget;
-      if constexpr (Facts::kRefillAll) return lane;
-      if constexpr (!Facts::kRefillY) return lane + y * kX;
-      if constexpr (!Facts::kRefillX) return x + lane * kX;
-      // The row first, then the column without this CTA.
-      const uint32_t other = lane - kX;
-      return lane < kX ? lane + y * kX : x + (other + (other >= y)) * kX;
-#else
-      return 0;
-#endif
-    }
-  }
-
   detail::RingPlaces<Facts> places_;
+  uint32_t warp_;
 };
 
 }  // namespace sluice

@@ -21,6 +21,38 @@ inline constexpr Hold<Stages> hold{};
 /// The most stages that can be kept.
 inline constexpr int kMaxHeldStages = 4;
 
+namespace detail {
+
+/// The rank of the CTA that lane `lane` of a consumer warp signals when it gives a stage back: each CTA that
+/// refills this one's stages has a lane, Facts::kTargets in all.
+template <class Facts>
+SLUICE_DEVICE uint32_t refilling_cta(uint32_t lane) {
+  using Extent = typename Facts::Extent;
+  constexpr uint32_t kX = Extent::kX;
+  const uint32_t rank = ptx::cluster_ctarank();
+  const uint32_t x = cluster_x<Extent>(rank);
+  const uint32_t y = cluster_y<Extent>(rank);
+  if constexpr (Facts::kTargets == Extent::kSize) {
+    return lane;
+  } else if constexpr (!Facts::kRefillY) {
+    return lane + y * kX;
+  } else if constexpr (!Facts::kRefillX) {
+    return x + lane * kX;
+  } else {
+    // The row first, then the column without this CTA.
+    const uint32_t other = lane - kX;
+    return lane < kX ? lane + y * kX : x + (other + (other >= y)) * kX;
+  }
+}
+
+/// Arrives once at a barrier whose address in the cluster's window is known.
+/// PTX: mbarrier.arrive.shared::cluster.b64 (release, CTA scope, as everywhere here)
+SLUICE_DEVICE void arrive_at_peer(uint32_t cluster_address) {
+  SLUICE_PTX("mbarrier.arrive.shared::cluster.b64 _, [%0];" ::"r"(cluster_address) : "memory");
+}
+
+}  // namespace detail
+
 template <class Facts_>
 class RingConsumer {
  public:
@@ -60,8 +92,15 @@ class RingConsumer {
     int trip_;
   };
 
-  SLUICE_DEVICE RingConsumer(detail::RingPlaces<Facts> places, bool is_mine, uint32_t release_target)
-      : places_(places), is_mine_(is_mine), release_target_(release_target) {
+  SLUICE_DEVICE RingConsumer(detail::RingPlaces<Facts> places, bool is_mine)
+      : places_(places), is_mine_(is_mine) {
+    if constexpr (Facts::kTargets > 1) {
+      const uint32_t lane = detail::lane_index();
+      is_signaller_ = lane < Facts::kTargets;
+      // Lanes without a target keep an address that exists, of this warp's first target.
+      peer_empty_ = ptx::mapa(ptx::shared_address(&places.barriers.empty(0)),
+                              detail::refilling_cta<Facts>(is_signaller_ ? lane : 0));
+    }
 #pragma unroll
     for (int& index : held_) index = kNone;
   }
@@ -168,13 +207,12 @@ class RingConsumer {
   };
 
   SLUICE_DEVICE void release(int index) {
-    auto& empty = places_.barriers.empty(static_cast<uint32_t>(index));
     if constexpr (Facts::kTargets == 1) {
-      empty.arrive();
+      places_.barriers.empty(static_cast<uint32_t>(index)).arrive();
     } else {
       // One lane per CTA that refills this stage; the warp's reads are done when its lanes have met.
       __syncwarp();
-      empty.arrive(release_target_, release_target_ != kNoTarget);
+      if (is_signaller_) detail::arrive_at_peer(peer_empty_ + 8 * static_cast<uint32_t>(index));
     }
   }
 
@@ -186,15 +224,11 @@ class RingConsumer {
     held_[K - 1] = index;
   }
 
- public:
-  /// A lane that signals nobody.
-  static constexpr uint32_t kNoTarget = 0xffffffffu;
-
- private:
   detail::RingPlaces<Facts> places_;
   PipelineState<Facts::kStages> state_;
   bool is_mine_;
-  uint32_t release_target_;
+  bool is_signaller_ = true;
+  uint32_t peer_empty_ = 0;
   int held_[kMaxHeldStages];
 };
 

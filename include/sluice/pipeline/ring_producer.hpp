@@ -85,7 +85,9 @@ class RingProducerBase {
 
 }  // namespace detail
 
-/// The cursor of a ring that the copy engine fills: true in one lane of the producer warp.
+/// The cursor of a ring that the copy engine fills: true in the producer warp. All its lanes go through the
+/// loop together, which keeps addresses and phases in uniform registers; one lane arms the barriers and
+/// issues the copies.
 template <class Facts>
 class CopyEngineProducer : public detail::RingProducerBase<Facts, CopyEngineProducer<Facts>> {
   using Base = detail::RingProducerBase<Facts, CopyEngineProducer<Facts>>;
@@ -103,7 +105,8 @@ class CopyEngineProducer : public detail::RingProducerBase<Facts, CopyEngineProd
     SLUICE_DEVICE ~Slot() { detail::expect_loaded(is_loaded_); }
 
     /// Expects the bytes of all tiles and starts their copies, one source per tile in the order of the ring's
-    /// statement. One thread; does not block. PTX: mbarrier.arrive.expect_tx, cp.async.bulk[.tensor]
+    /// statement. The whole warp; one lane acts. Does not block. PTX: mbarrier.arrive.expect_tx,
+    /// cp.async.bulk[.tensor]
     template <class... Sources>
     SLUICE_DEVICE void load(const Sources&... sources) {
       static_assert(
@@ -113,7 +116,7 @@ class CopyEngineProducer : public detail::RingProducerBase<Facts, CopyEngineProd
       if constexpr (sizeof...(Sources) == Facts::kTiles) {
         detail::expect_not_loaded(is_loaded_);
         is_loaded_ = true;
-        load_all(std::make_integer_sequence<int, Facts::kTiles>{}, sources...);
+        if (producer_->is_issuer_) load_all(std::make_integer_sequence<int, Facts::kTiles>{}, sources...);
       }
     }
 
@@ -152,13 +155,17 @@ class CopyEngineProducer : public detail::RingProducerBase<Facts, CopyEngineProd
     bool is_loaded_ = false;
   };
 
-  SLUICE_DEVICE CopyEngineProducer(detail::RingPlaces<Facts> places, bool is_mine) : Base(places, is_mine) {}
+  SLUICE_DEVICE CopyEngineProducer(detail::RingPlaces<Facts> places, bool is_mine, bool is_issuer)
+      : Base(places, is_mine), is_issuer_(is_issuer) {}
   template <class Other>
   CopyEngineProducer(const Other& other) : Base(other, false) {
     static_assert(
         detail::kNever<Other>,
         "sluice: this is not a cursor of the ring's producer: each cursor belongs to one ring and one role");
   }
+
+  /// Is this the lane that issues the copies? For records that one lane writes.
+  SLUICE_DEVICE bool is_issuer() const { return is_issuer_; }
 
   /// Where other CTAs signal this one's barriers, it must not end before they have: waits until all that was
   /// filled has been given back. Elsewhere nothing.
@@ -174,8 +181,8 @@ class CopyEngineProducer : public detail::RingProducerBase<Facts, CopyEngineProd
     constexpr uint32_t kX = Facts::Extent::kX;
     constexpr uint32_t kY = Facts::Extent::kY;
     const uint32_t rank = ptx::cluster_ctarank();
-    const uint32_t x = rank % kX;
-    const uint32_t y = rank / kX;
+    const uint32_t x = detail::cluster_x<typename Facts::Extent>(rank);
+    const uint32_t y = detail::cluster_y<typename Facts::Extent>(rank);
     if constexpr (Direction == Along::X) {
       return {x, static_cast<uint16_t>(((1u << kX) - 1) << (y * kX))};
     } else if constexpr (Direction == Along::Y) {
@@ -187,6 +194,8 @@ class CopyEngineProducer : public detail::RingProducerBase<Facts, CopyEngineProd
       return {rank, static_cast<uint16_t>((1u << Facts::Extent::kSize) - 1)};
     }
   }
+
+  bool is_issuer_;
 };
 
 namespace detail {

@@ -116,7 +116,18 @@ struct ClusterTraits<ClusterShape<X, Y, Z>> {
   static constexpr int kX = X;
   static constexpr int kY = Y;
   static constexpr int kSize = X * Y * Z;
+  static_assert(Z == 1, "sluice: a ring's cluster is flat: give its shape in x and y");
 };
+
+/// Position of the CTA of rank `rank` in its cluster; a constant along a dimension of one CTA.
+template <class Extent>
+SLUICE_DEVICE uint32_t cluster_x(uint32_t rank) {
+  return Extent::kX == 1 ? 0 : Extent::kY == 1 ? rank : rank % Extent::kX;
+}
+template <class Extent>
+SLUICE_DEVICE uint32_t cluster_y(uint32_t rank) {
+  return Extent::kY == 1 ? 0 : Extent::kX == 1 ? rank : rank / Extent::kX;
+}
 
 /// How many CTAs receive a tile that is multicast along `along`.
 template <class Cluster>
@@ -147,13 +158,22 @@ inline constexpr bool kIsConsumers<Consumers<W>> = true;
 template <class W, int G>
 inline constexpr bool kIsConsumers<TakingTurns<W, G>> = true;
 
-/// True in the threads of these warps. Known to be equal within a warp.
+/// Is this warp (its index known to be equal in all lanes) one of these?
 template <class Warps>
-SLUICE_DEVICE bool is_in_warps() {
+SLUICE_DEVICE bool is_in_warps(uint32_t warp) {
+  if constexpr (Warps::kCount == 1) {
+    return warp == Warps::kFirst;
+  } else {
+    return warp - static_cast<uint32_t>(Warps::kFirst) < static_cast<uint32_t>(Warps::kCount);
+  }
+}
+
+/// Number of this thread within its warp.
+SLUICE_DEVICE uint32_t lane_index() {
 #if defined(__CUDA_ARCH__)
-  return threadIdx.x - 32u * Warps::kFirst < 32u * Warps::kCount;
+  return threadIdx.x % kThreadsPerWarp;
 #else
-  return false;
+  return 0;
 #endif
 }
 

@@ -201,7 +201,9 @@ class StoreRing {
 
   /// The writers' cursor: `if (auto writer = ring.writer())`. Made once per kernel; true in the threads of
   /// the warps.
-  SLUICE_DEVICE Writer writer() const { return Writer(stages_, detail::is_in_warps<Warps_>()); }
+  SLUICE_DEVICE Writer writer() const {
+    return Writer(stages_, detail::is_in_warps<Warps_>(ptx::warp_index_sync()));
+  }
 
  private:
   unsigned char* stages_;
