@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "command_line.hpp"
+#include "cp_async_report.hpp"
 #include "device.hpp"
 #include "dispatch.hpp"
 #include "sluice/arch/cp_async.hpp"
@@ -21,7 +22,6 @@ namespace {
 using namespace example;
 
 constexpr const char* kProgram = "cp_async_pipeline";
-constexpr int kThreads = 128;
 constexpr int kPieceElements = 8;  // what one cp.async moves: 16 bytes
 
 template <int kStages>
@@ -85,13 +85,6 @@ __global__ void __launch_bounds__(kThreads)
   }
 }
 
-struct Options {
-  int stages = 3;
-  int tiles = 8;
-  bool same_tile = false;
-  bool quiet = false;
-};
-
 void print_help() {
   std::printf(
       "usage: cp_async_pipeline [options]\n"
@@ -106,6 +99,11 @@ void print_help() {
       kMaxStages, kMaxTiles);
 }
 
+struct Options {
+  CpAsyncScene scene;
+  bool quiet = false;
+};
+
 Options read_options(int argc, char** argv) {
   Options options;
   CommandLine line(kProgram, argc, argv);
@@ -113,10 +111,10 @@ Options read_options(int argc, char** argv) {
     if (line.flag("--help")) {
       print_help();
       std::exit(0);
-    } else if (line.number("--stages", 1, kMaxStages, &options.stages) ||
-               line.number("--tiles", 0, kMaxTiles, &options.tiles)) {
+    } else if (line.number("--stages", 1, kMaxStages, &options.scene.stages) ||
+               line.number("--tiles", 0, kMaxTiles, &options.scene.tiles)) {
     } else if (line.flag("--same-tile")) {
-      options.same_tile = true;
+      options.scene.same_tile = true;
     } else if (line.flag("--quiet")) {
       options.quiet = true;
     } else {
@@ -124,49 +122,6 @@ Options read_options(int argc, char** argv) {
     }
   }
   return options;
-}
-
-void print_configuration(const Options& options) {
-  const int ahead = options.stages - 1;
-  std::printf("cp_async_pipeline: a ring of %d stage%s filled and read by the same threads\n\n",
-              options.stages, options.stages == 1 ? "" : "s");
-  std::printf("Configuration\n");
-  std::printf("  threads        1 CTA of %d threads, all of them copy and all of them verify\n", kThreads);
-  std::printf("  tiles          %d of %d x %d half, %d bytes each, K-major, 128-byte swizzle\n",
-              options.tiles, kTileRows, kTileCols, kTileBytes);
-  std::printf("  source         %s\n", options.same_tile ? "the same tile of the matrix again and again"
-                                                         : "each tile is another part of the matrix");
-  std::printf("  shared memory  %d bytes: tiles %d, barriers 0\n", options.stages * kTileBytes,
-              options.stages * kTileBytes);
-  std::printf("  a tile         %d copies of 16 bytes, %d by each thread, in one group\n", kTileBytes / 16,
-              kTileBytes / 16 / kThreads);
-  std::printf("  ahead          %d tile%s on their way while one is read\n\n", ahead, ahead == 1 ? "" : "s");
-}
-
-void print_tiles(const Options& options) {
-  const int shown = options.tiles < 4 ? options.tiles : 4;
-  const int ahead = options.stages - 1;
-  const int groups_left = ahead == 0 ? 0 : ahead - 1;
-  if (shown == 0) return;
-  std::printf("The first %d tile%s, the same for every thread\n", shown, shown == 1 ? "" : "s");
-  if (ahead > 0) std::printf("  before  copy tiles 0 to %d, one group each\n", ahead - 1);
-  for (int tile = 0; tile < shown; ++tile) {
-    const int next = tile + ahead;
-    std::printf("  tile %d\n", tile);
-    if (ahead == 0) std::printf("    copy    tile %d into stage 0, after a CTA barrier\n", tile);
-    std::printf(
-        "    wait    until at most %d of its groups are on their way: its part of tile %d has landed\n",
-        groups_left, tile);
-    std::printf("    barrier all parts of tile %d have landed%s\n", tile,
-                tile > 0 ? ", and the tile before has been read by all" : "");
-    if (ahead > 0 && next < options.tiles) {
-      std::printf("    copy    tile %d into stage %d\n", next, next % options.stages);
-    } else if (ahead > 0) {
-      std::printf("    copy    none left, an empty group\n");
-    }
-    std::printf("    verify  stage %d\n", tile % options.stages);
-  }
-  std::printf("\n");
 }
 
 sluice::LaunchError start(int stages, const HalfBits* matrix, int columns, const TileJob& job) {
@@ -183,22 +138,22 @@ sluice::LaunchError start(int stages, const HalfBits* matrix, int columns, const
 int main(int argc, char** argv) {
   const Options options = read_options(argc, argv);
   require_device(kProgram, 9, false);
-  if (!options.quiet) print_configuration(options);
+  if (!options.quiet) print_cp_async_configuration(options.scene);
   std::fflush(stdout);
 
   // Lay out the matrix and the records, run the kernel.
-  const int places = options.same_tile || options.tiles == 0 ? 1 : options.tiles;
+  const int places = options.scene.same_tile || options.scene.tiles == 0 ? 1 : options.scene.tiles;
   const DeviceArray<HalfBits> matrix(kProgram, make_matrix(places));
-  const DeviceArray<TileRecord> records(kProgram, static_cast<std::size_t>(options.tiles) + 1);
-  const TileJob job{options.tiles, options.same_tile, records.data()};
-  if (const sluice::LaunchError error = start(options.stages, matrix.data(), places * kTileCols, job)) {
+  const DeviceArray<TileRecord> records(kProgram, static_cast<std::size_t>(options.scene.tiles) + 1);
+  const TileJob job{options.scene.tiles, options.scene.same_tile, records.data()};
+  if (const sluice::LaunchError error = start(options.scene.stages, matrix.data(), places * kTileCols, job)) {
     fail(kProgram, "launch: %s", error.text);
   }
   check(kProgram, cudaDeviceSynchronize(), "kernel");
 
   // Tell what it did.
-  const long errors = count_errors(records.read(), options.tiles, 1);
-  if (!options.quiet) print_tiles(options);
+  const long errors = count_errors(records.read(), options.scene.tiles, 1);
+  if (!options.quiet) print_cp_async_tiles(options.scene);
   std::printf("%s (%ld errors)\n", errors == 0 ? "PASS" : "FAIL", errors);
   return errors == 0 ? 0 : 1;
 }
