@@ -4,7 +4,7 @@
 #
 # Formats the C++ and CUDA sources in place; with --check it changes nothing and fails, naming the files, where one
 # is not formatted. The version is fixed, since each clang-format decides a little differently; exit code 77 where it
-# is not installed. FILE... restricts it to these files.
+# is not installed. FILE... restricts it to these files and folders.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 readonly kVersion=14
@@ -31,11 +31,10 @@ if [ -z "$FORMATTER" ]; then
   exit 77
 fi
 
-FILES=("$@")
-if [ ${#FILES[@]} = 0 ]; then
-  mapfile -t FILES < <(find include compat src tests examples bench tools -type f \
-    \( -name '*.hpp' -o -name '*.h' -o -name '*.cpp' -o -name '*.cu' -o -name '*.cuh' \) | sort)
-fi
+# Only C++ and CUDA among what is given: a folder stands for all of its own.
+[ $# -gt 0 ] || set -- include compat src tests examples bench tools
+mapfile -t FILES < <(find "$@" -type f \
+  \( -name '*.hpp' -o -name '*.h' -o -name '*.cpp' -o -name '*.cu' -o -name '*.cuh' \) 2>/dev/null | sort)
 [ ${#FILES[@]} -gt 0 ] || exit 0
 
 if [ "$CHECK" = no ]; then

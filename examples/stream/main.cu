@@ -25,6 +25,7 @@ const Peer kPeers[] = {
     {"plain", "plain loads of 16 bytes, eight CTAs per SM", launch_plain_loads},
     {"cp-async", "cp.async ring, each thread adds what it copied", launch_cp_async_ring},
     {"layer1", "bulk copies through sluice's PipelineTmaAsync", launch_layer1_ring},
+    {"layer2", "bulk copies through sluice's typed ring", launch_layer2_ring},
 #ifdef STREAM_HAS_CUTLASS
     {"cutlass", "bulk copies through CUTLASS's PipelineTmaAsync", launch_cutlass_ring},
 #endif

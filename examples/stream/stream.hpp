@@ -58,6 +58,7 @@ struct Peer {
 cudaError_t launch_plain_loads(const Job& job, int ctas, Shape shape);
 cudaError_t launch_cp_async_ring(const Job& job, int ctas, Shape shape);
 cudaError_t launch_layer1_ring(const Job& job, int ctas, Shape shape);
+cudaError_t launch_layer2_ring(const Job& job, int ctas, Shape shape);
 cudaError_t launch_cutlass_ring(const Job& job, int ctas, Shape shape);
 
 /// Fills `pieces` pieces with numbers and adds them all into `*sum` (both in device memory).
