@@ -62,7 +62,7 @@ struct Variable {
   uint64_t size = 0;                   ///< bytes; 0 for an unsized array
   bool is_array_unsized = false;       ///< `.extern .shared .align 16 .b8 smem[]`: dynamic shared memory
   bool is_initialised = false;         ///< an initialiser was written
-  std::vector<std::byte> init;         ///< `size` bytes where is_initialised, else empty (means zero)
+  std::vector<std::byte> init;         ///< the bytes up to the last one written; the rest of `size` is zero
   std::vector<Relocation> relocations;  ///< addresses inside `init`
   Linkage linkage = Linkage::none;
   bool is_managed = false;  ///< .attribute(.managed)
@@ -86,8 +86,8 @@ struct Operand {
     Special,   ///< index: a SpecialReg; component 0..3 for .x .y .z .w; value: the number of %envreg7, %pm3
     Variable,  ///< index: into Module::variables (is_module) or Function::variables; value: byte offset.
                ///< Means its address, also of a parameter
-    Function,     ///< index: into Module::functions
-    Label,        ///< index: into Function::labels
+    Function,  ///< index: into Module::functions
+    Label,     ///< index: into Function::labels
     BranchTable,  ///< index: into Function::branch_tables (brx.idx)
     CallTargets,  ///< index: into Function::call_targets
     Prototype,    ///< index: into Function::prototypes
@@ -95,8 +95,8 @@ struct Operand {
               ///< or ImmInt (an absolute address). Pool[first + 1 ..] are the further parts of a tensor
               ///< address:
               ///< `[map, {c0, c1}]` has count 3, parts c0 and c1
-    Vector,  ///< `{a, b, ...}`: the parts; a part may be Sink. Also what `v` means when v is a .v4 register
-    Pair,    ///< `p|q`: two parts; either may be Sink
+    Vector,   ///< `{a, b, ...}`: the parts; a part may be Sink. Also what `v` means when v is a .v4 register
+    Pair,     ///< `p|q`: two parts; either may be Sink
   };
   Kind kind = Kind::Sink;
   bool negate = false;                ///< `!p` of a predicate source
@@ -160,9 +160,9 @@ struct Instruction {
   uint32_t operand_count = 0;  ///< as written, destination first. `call` is brought to one shape: Vector of
                                ///< results (maybe empty), callee (Function or Register), Vector of arguments
                                ///< (maybe empty), then for an indirect call Prototype or CallTargets
-  uint32_t loc = kNone;  ///< into Module::locations: the `.loc` in force
-  uint32_t line = 0;     ///< of the PTX text, from 1
-  uint32_t column = 0;   ///< from 1
+  uint32_t loc = kNone;        ///< into Module::locations: the `.loc` in force
+  uint32_t line = 0;           ///< of the PTX text, from 1
+  uint32_t column = 0;         ///< from 1
   uint32_t text_begin =
       0;  ///< bytes [text_begin, text_end) of the PTX text hold this statement, guard included,
   uint32_t text_end = 0;  ///< up to and with the `;`
@@ -254,7 +254,7 @@ struct Location {
   uint32_t column = 0;
   uint32_t function_name = kNone;  ///< into Module::names: the inlined function that this line belongs to
                                    ///< (mangled as the compiler wrote it); kNone when not inlined
-  uint32_t inlined_at = kNone;  ///< into Module::locations: the place of the call
+  uint32_t inlined_at = kNone;     ///< into Module::locations: the place of the call
 };
 
 /// `.file N "path", mtime, size`.

@@ -124,8 +124,7 @@ struct SpecialFacts {
   bool vector;
 };
 constexpr SpecialFacts kSpecials[] = {
-#define SPECIAL(name, text, type, vector) \
-  {SpecialReg::name == SpecialReg::warp_size ? text : "%" text, ScalarType::type, vector},
+#define SPECIAL(name, text, type, vector) {"%" text, ScalarType::type, vector},
 #include "ptx/specials.def"
 #undef SPECIAL
 };

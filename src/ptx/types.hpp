@@ -152,7 +152,7 @@ enum class SpecialReg : uint8_t {
 #include "ptx/specials.def"
 #undef SPECIAL
 };
-/// "%cluster_ctarank"; "WARP_SZ" for warp_size.
+/// "%cluster_ctarank".
 [[nodiscard]] std::string_view spelling(SpecialReg reg);
 /// Type of (one component of) the register.
 [[nodiscard]] ScalarType scalar_type(SpecialReg reg);
