@@ -57,6 +57,6 @@ fi
 
 # Without an engine: what of the demo needs no GPU.
 say "the CPU engine is not part of this version: the program is built, and its protocol is checked on the host"
-build unit_layer1
-"$BUILD/tests/unit_layer1" --gtest_brief=1
+build layer1_tests
+"$BUILD/tests/layer1_tests" --gtest_brief=1
 say "missing for the rest: a Hopper GPU (H100, H200); there, run this again, or copy $PROGRAM"

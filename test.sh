@@ -60,7 +60,7 @@ setup_format "$BUILD/format"
 # The rooms of tests/ that know the device library alone.
 library_rooms() {
   local room
-  for room in headers package compile unit_layer1 unit_layer2 unit_host; do
+  for room in headers package compile unit_layer1 unit_layer2 unit_host examples; do
     [ ! -f "$ROOT/tests/$room/CMakeLists.txt" ] || printf 'tests/%s\n' "$room"
   done
 }
