@@ -1,0 +1,30 @@
+// SPDX-FileCopyrightText: The sluice authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// Every experiment of this folder, in a fixed order: seeds depend on the place in the list, so new cases go
+// to the end.
+#pragma once
+
+#include "bulk_cases.hpp"
+#include "hardware_case.hpp"
+#include "mbarrier_cases.hpp"
+#include "tensor_cases.hpp"
+#include "wgmma_cases.hpp"
+
+namespace sluice::hardware {
+
+inline std::vector<Case> all_cases() {
+  std::vector<Case> cases;
+  add_barrier_cases(cases);
+  add_bulk_cases(cases);
+  add_tile_loads(cases);
+  add_im2col_loads(cases);
+  add_tensor_stores(cases);
+  add_wgmma_numbers(cases);
+  add_wgmma_probes(cases);
+  add_wgmma_addresses(cases);
+  add_wgmma_sparse(cases);
+  return cases;
+}
+
+}  // namespace sluice::hardware

@@ -1,0 +1,159 @@
+// SPDX-FileCopyrightText: The sluice authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// Runs the experiments of tests/machine_units on a GPU and prints what came out, one line per case: name,
+// status, and the output buffers in hex. The tests replay the same cases on the engine.
+//
+//   nvcc -std=c++17 -arch=sm_90a -o units units.cu && ./units > units.txt
+//   ./units --dump FOLDER     writes each case's PTX there instead (no GPU needed)
+#include <cuda.h>
+#include <cuda_runtime.h>
+#include <cstdio>
+#include <cstdlib>
+#include <fstream>
+#include <map>
+
+#include "../../tests/machine_units/all_cases.hpp"
+
+namespace {
+
+using namespace sluice::hardware;
+
+template <class F>
+F driver(const char* name) {
+  void* function = nullptr;
+  cudaDriverEntryPointQueryResult found{};
+  if (cudaGetDriverEntryPointByVersion(name, &function, 12000, cudaEnableDefault, &found) != cudaSuccess ||
+      found != cudaDriverEntryPointSuccess) {
+    std::fprintf(stderr, "no driver function %s\n", name);
+    std::exit(77);
+  }
+  return reinterpret_cast<F>(function);
+}
+
+#define DRIVER(name) driver<decltype(&name)>(#name)
+
+CUresult encode(const MapSpec& map, uint64_t address, CUtensorMap& out) {
+  static const auto tiled = DRIVER(cuTensorMapEncodeTiled);
+  static const auto im2col = DRIVER(cuTensorMapEncodeIm2col);
+  void* const at = reinterpret_cast<void*>(address);
+  const auto type = static_cast<CUtensorMapDataType>(map.type);
+  const auto interleave = static_cast<CUtensorMapInterleave>(map.interleave);
+  const auto swizzle = static_cast<CUtensorMapSwizzle>(map.swizzle);
+  const auto oob = static_cast<CUtensorMapFloatOOBfill>(map.oob);
+  const auto* dims = reinterpret_cast<const cuuint64_t*>(map.dims);
+  const auto* strides = reinterpret_cast<const cuuint64_t*>(map.strides);
+  const auto l2 = CU_TENSOR_MAP_L2_PROMOTION_NONE;
+  if (map.im2col) {
+    return im2col(&out, type, map.rank, at, dims, strides, map.lower, map.upper, map.channels, map.pixels,
+                  map.steps, interleave, swizzle, l2, oob);
+  }
+  return tiled(&out, type, map.rank, at, dims, strides, map.box, map.steps, interleave, swizzle, l2, oob);
+}
+
+CUfunction load(const std::string& ptx) {
+  static const auto load_data = DRIVER(cuModuleLoadData);
+  static const auto get = DRIVER(cuModuleGetFunction);
+  static std::map<std::string, CUfunction> loaded;
+  if (const auto found = loaded.find(ptx); found != loaded.end()) return found->second;
+  CUmodule module{};
+  CUfunction function{};
+  if (load_data(&module, ptx.c_str()) != CUDA_SUCCESS || get(&function, module, "k") != CUDA_SUCCESS)
+    function = nullptr;
+  loaded[ptx] = function;
+  return function;
+}
+
+/// Returns false when the context is lost.
+bool run(const Case& c) {
+  static const auto launch = DRIVER(cuLaunchKernelEx);
+  const CUfunction function = load(c.ptx);
+  if (function == nullptr) {
+    std::printf("%s refused\n", c.name.c_str());
+    return true;
+  }
+  std::vector<void*> memory;
+  for (const Bytes& bytes : c.buffers) {
+    void* at = nullptr;
+    cudaMalloc(&at, bytes.size());
+    cudaMemcpy(at, bytes.data(), bytes.size(), cudaMemcpyHostToDevice);
+    memory.push_back(at);
+  }
+  std::vector<CUtensorMap> maps(c.maps.size());
+  std::vector<uint64_t> values;
+  std::vector<void*> parameters;
+  values.reserve(c.arguments.size());
+  bool encoded = true;
+  for (const Argument& a : c.arguments) {
+    if (a.kind == Argument::Map) {
+      const MapSpec& map = c.maps[a.value];
+      encoded &= encode(map, reinterpret_cast<uint64_t>(memory[map.buffer]) + map.offset, maps[a.value]) ==
+                 CUDA_SUCCESS;
+      parameters.push_back(&maps[a.value]);
+      continue;
+    }
+    values.push_back(a.kind == Argument::Buffer ? reinterpret_cast<uint64_t>(memory[a.value]) : a.value);
+    parameters.push_back(&values.back());
+  }
+  if (!encoded) {
+    std::printf("%s map_refused\n", c.name.c_str());
+  } else {
+    CUlaunchAttribute attribute{};
+    attribute.id = CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION;
+    attribute.value.clusterDim.x = c.cluster;
+    attribute.value.clusterDim.y = attribute.value.clusterDim.z = 1;
+    CUlaunchConfig config{};
+    config.gridDimX = c.cluster;
+    config.gridDimY = config.gridDimZ = 1;
+    config.blockDimX = c.threads;
+    config.blockDimY = config.blockDimZ = 1;
+    config.attrs = &attribute;
+    config.numAttrs = 1;
+    const CUresult launched = launch(&config, function, parameters.data(), nullptr);
+    const cudaError_t ended = cudaDeviceSynchronize();
+    std::printf("%s status=%d,%d", c.name.c_str(), static_cast<int>(launched), static_cast<int>(ended));
+    if (ended != cudaSuccess) {
+      std::printf("\n");
+      std::fprintf(stderr, "%s lost the context: %s\n", c.name.c_str(), cudaGetErrorString(ended));
+      return false;
+    }
+    for (uint32_t index : c.outputs) {
+      Bytes bytes(c.buffers[index].size());
+      cudaMemcpy(bytes.data(), memory[index], bytes.size(), cudaMemcpyDeviceToHost);
+      std::printf(" ");
+      for (uint8_t byte : bytes) std::printf("%02x", byte);
+    }
+    std::printf("\n");
+  }
+  for (void* at : memory) cudaFree(at);
+  return true;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  const std::vector<Case> cases = all_cases();
+  if (argc == 3 && std::string(argv[1]) == "--dump") {
+    for (size_t i = 0; i < cases.size(); ++i) {
+      std::string name = cases[i].name;
+      for (char& letter : name) letter = letter == '/' ? '-' : letter;
+      std::ofstream(std::string(argv[2]) + "/" + name + ".ptx") << cases[i].ptx;
+    }
+    return 0;
+  }
+  if (const cudaError_t status = cudaFree(nullptr); status != cudaSuccess) {
+    std::fprintf(stderr, "no GPU: %s\n", cudaGetErrorString(status));
+    return 77;
+  }
+  // A case that ends the context is skipped over with --from N.
+  size_t first = argc == 3 && std::string(argv[1]) == "--from" ? std::strtoul(argv[2], nullptr, 10) : 0;
+  for (size_t i = first; i < cases.size(); ++i) {
+    if (!run(cases[i])) {
+      std::fprintf(stderr, "go on with --from %zu\n", i + 1);
+      return 1;
+    }
+    std::fflush(stdout);
+  }
+  std::fprintf(stderr, "%zu cases\n", cases.size());
+  return 0;
+}
