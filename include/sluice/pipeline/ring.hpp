@@ -71,6 +71,7 @@ template <class Stage_, int Stages_, class Producer_, class Consumers_>
 class Ring {
  public:
   using Facts = detail::StatedFacts<Stage_, Stages_, Producer_, Consumers_>;
+  static_assert(sizeof(Facts) > 0);  // looks at the rules before anything else is derived
   static constexpr int kStages = Facts::kStages;
   static constexpr int kMaxStages = Facts::kMaxStages;
   static constexpr int kStageBytes = Facts::kStageBytes;

@@ -167,23 +167,20 @@ class RingConsumer {
     return state_;
   }
 
-  // What belongs to the other side, or to another ring.
-  template <class Any>
-  SLUICE_DEVICE void fill(Any) {
-    static_assert(detail::kNever<Any>,
+  // What belongs to the other side, or to another ring. The return type makes the compiler look inside at
+  // once.
+  template <class... Any>
+  SLUICE_DEVICE auto fill(Any...) {
+    static_assert(sizeof...(Any) > 64,
                   "sluice: a consumer's cursor cannot fill a ring: fill with ring.producer()");
   }
-  template <class Any = void>
-  SLUICE_DEVICE void acquire() {
-    static_assert(detail::kNever<Any>,
-                  "sluice: a consumer's cursor cannot fill a ring: fill with ring.producer()");
+  template <class... Any>
+  SLUICE_DEVICE auto acquire(Any...) {
+    static_assert(sizeof...(Any) > 64,
+                  "sluice: a consumer's cursor cannot fill a ring: acquire with ring.producer()");
   }
-  template <class Other>
-  RingConsumer(const Other&) {
-    static_assert(
-        detail::kNever<Other>,
-        "sluice: this is not a cursor of the ring's consumers: each cursor belongs to one ring and one role");
-  }
+  template <class Other, class = detail::IsNotA<Other, RingConsumer>, class = detail::IsNoCursor<Other>>
+  RingConsumer(const Other& other);
 
  private:
   static constexpr int kNone = -1;

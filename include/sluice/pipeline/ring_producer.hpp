@@ -49,16 +49,16 @@ class RingProducerBase {
   /// Index, phase and count of the stage that comes next, for records.
   SLUICE_DEVICE PipelineState<Facts::kStages> state() const { return state_; }
 
-  // What belongs to the other side.
+  // What belongs to the other side. The return type makes the compiler look inside at once.
   template <class... Any>
-  SLUICE_DEVICE void take(Any...) {
-    static_assert(kNever<Derived>,
+  SLUICE_DEVICE auto take(Any...) {
+    static_assert(sizeof...(Any) > 64,
                   "sluice: a producer's cursor cannot drain a ring: take from ring.consumer()");
   }
   template <class... Any>
-  SLUICE_DEVICE void wait(Any...) {
+  SLUICE_DEVICE auto wait(Any...) {
     static_assert(sizeof...(Any) > 64,
-                  "sluice: a producer's cursor cannot drain a ring: take from ring.consumer()");
+                  "sluice: a producer's cursor cannot drain a ring: wait with ring.consumer()");
   }
 
  protected:
@@ -157,12 +157,8 @@ class CopyEngineProducer : public detail::RingProducerBase<Facts, CopyEngineProd
 
   SLUICE_DEVICE CopyEngineProducer(detail::RingPlaces<Facts> places, bool is_mine, bool is_issuer)
       : Base(places, is_mine), is_issuer_(is_issuer) {}
-  template <class Other>
-  CopyEngineProducer(const Other& other) : Base(other, false) {
-    static_assert(
-        detail::kNever<Other>,
-        "sluice: this is not a cursor of the ring's producer: each cursor belongs to one ring and one role");
-  }
+  template <class Other, class = detail::IsNotA<Other, CopyEngineProducer>, class = detail::IsNoCursor<Other>>
+  CopyEngineProducer(const Other& other);
 
   /// Is this the lane that issues the copies? For records that one lane writes.
   SLUICE_DEVICE bool is_issuer() const { return is_issuer_; }
@@ -241,12 +237,8 @@ class ThreadProducer : public RingProducerBase<Facts, ThreadProducer<Facts, Warp
   };
 
   SLUICE_DEVICE ThreadProducer(RingPlaces<Facts> places, bool is_mine) : Base(places, is_mine) {}
-  template <class Other>
-  ThreadProducer(const Other& other) : Base(other, false) {
-    static_assert(
-        kNever<Other>,
-        "sluice: this is not a cursor of the ring's producer: each cursor belongs to one ring and one role");
-  }
+  template <class Other, class = IsNotA<Other, ThreadProducer>, class = IsNoCursor<Other>>
+  ThreadProducer(const Other& other);
 
   /// Number of this thread among the producer's, and how many there are: for dividing a tile among them.
   SLUICE_DEVICE static int rank() { return rank_in_warps<Warps>(); }

@@ -80,6 +80,20 @@ class StageTiles {
   unsigned char* stage_;
 };
 
+/// Says what is wrong when something else is turned into a cursor. Stands as a default template argument, so
+/// that it is the first thing the compiler looks at.
+template <class Other>
+struct CursorMixUp {
+  static_assert(
+      kNever<Other>,
+      "sluice: this is not a cursor of that side of the ring: each cursor belongs to one ring and one role");
+  using type = void;
+};
+template <class Other, class Cursor>
+using IsNotA = std::enable_if_t<!std::is_same_v<Other, Cursor>>;
+template <class Other>
+using IsNoCursor = typename CursorMixUp<Other>::type;
+
 /// The pieces of a range-for over the next `count` stages of a cursor. `Take` makes the loop's value from the
 /// cursor and the number of the trip.
 template <class Take>

@@ -1,0 +1,24 @@
+// SPDX-FileCopyrightText: The sluice authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// expect: the third argument of a Ring says who fills it
+//
+// Consumers where the producer is stated.
+#include <cuda.h>
+
+#include "sluice/ring.hpp"
+
+using Tile = sluice::Tile<float, 64, 32, sluice::Swizzle::B128>;
+using Ring = sluice::Ring<sluice::Stage<Tile>, 3,
+#if BAD
+                          sluice::Consumers<sluice::Warps<1, 3>>, sluice::CopyEngine<sluice::Warps<0>>>;
+#else
+                          sluice::CopyEngine<sluice::Warps<0>>, sluice::Consumers<sluice::Warps<1, 3>>>;
+#endif
+
+__global__ void kernel(float* out, int n) {
+  Ring ring(sluice::shared_memory<Ring::SharedStorage>());
+  if (auto consumer = ring.consumer()) {
+    for (auto stage : consumer.take(n)) out[stage.trip()] = 0;
+  }
+}
