@@ -8,6 +8,7 @@
 #include "sluice/arch/cp_async_bulk.hpp"
 #include "sluice/arch/cp_async_bulk_tensor.hpp"
 #include "sluice/arch/cp_async_bulk_tensor_store.hpp"
+#include "sluice/pipeline/tile_swizzle.hpp"
 
 struct CUtensorMap_st;  // the driver's type, of which only the address is needed here
 
