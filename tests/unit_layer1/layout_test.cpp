@@ -41,6 +41,12 @@ TEST(Layout, three_stages_take_48_bytes) {
   static_assert(sizeof(PipelineAsync<3>::SharedStorage) == 48);
 }
 
+TEST(Layout, a_pipeline_without_stages_has_no_barriers) {
+  static_assert(sizeof(PipelineTransactionAsync<0>::SharedStorage) == 2);
+  static_assert(alignof(PipelineTransactionAsync<0>::SharedStorage) == 1);
+  static_assert(PipelineTransactionAsync<0>::Stages == 0);
+}
+
 TEST(Layout, a_sequence_has_a_barrier_per_stage_and_group) {
   static_assert(sizeof(OrderedSequenceBarrier<2, 3>::SharedStorage) == 48);
   static_assert(sizeof(OrderedSequenceBarrier<1, 2>::SharedStorage) == 16);

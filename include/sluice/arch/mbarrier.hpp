@@ -155,12 +155,10 @@ SLUICE_DEVICE bool mbarrier_try_wait(uint64_t const* barrier, uint64_t state) {
 /// Blocks until the phase with parity `parity` has completed. No time limit; sluice/pipeline/wait.hpp has
 /// one. PTX: a loop around mbarrier.try_wait.parity.shared::cta.b64
 SLUICE_DEVICE void mbarrier_wait_parity(uint64_t const* barrier, uint32_t parity) {
-  SLUICE_PTX(
-      "{\n\t.reg .pred done;\n\twait_again:\n\t"
-      "mbarrier.try_wait.parity.shared::cta.b64 done, [%0], %1;\n\t"
-      "@!done bra wait_again;\n\t}" ::"r"(shared_address(barrier)),
-      "r"(parity)
-      : "memory");
+  // A loop of the language: the compiler then keeps more in uniform registers around it than around a loop in
+  // PTX.
+  while (!mbarrier_try_wait_parity(barrier, parity)) {
+  }
 }
 
 }  // namespace sluice::ptx

@@ -13,7 +13,7 @@ namespace sluice {
 template <int Stages_>
 class PipelineAsync {
  public:
-  static_assert(Stages_ > 0, "sluice: a PipelineAsync needs at least one stage");
+  static_assert(Stages_ >= 0, "sluice: a PipelineAsync has no negative number of stages");
 
   using FullBarrier = ClusterBarrier;
   using EmptyBarrier = ClusterBarrier;

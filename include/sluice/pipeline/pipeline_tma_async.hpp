@@ -21,7 +21,7 @@ namespace sluice {
 template <int Stages_>
 class PipelineTmaAsync {
  public:
-  static_assert(Stages_ > 0, "sluice: a PipelineTmaAsync needs at least one stage");
+  static_assert(Stages_ >= 0, "sluice: a PipelineTmaAsync has no negative number of stages");
 
   using FullBarrier = ClusterTransactionBarrier;
   using EmptyBarrier = ClusterBarrier;

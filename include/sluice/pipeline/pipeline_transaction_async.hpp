@@ -14,7 +14,7 @@ namespace sluice {
 template <int Stages_>
 class PipelineTransactionAsync {
  public:
-  static_assert(Stages_ > 0, "sluice: a PipelineTransactionAsync needs at least one stage");
+  static_assert(Stages_ >= 0, "sluice: a PipelineTransactionAsync has no negative number of stages");
 
   using FullBarrier = ClusterTransactionBarrier;
   using EmptyBarrier = ClusterBarrier;

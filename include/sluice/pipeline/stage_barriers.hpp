@@ -28,6 +28,28 @@ struct StageBarrierStorage {
 
 namespace detail {
 
+/// Stands for an array of no barriers. Indexing it is a mistake that traps.
+template <class Barrier>
+struct NoBarriers {
+  SLUICE_DEVICE Barrier& operator[](uint32_t) {
+#if defined(__CUDA_ARCH__)
+    __trap();
+#endif
+    return *reinterpret_cast<Barrier*>(this);
+  }
+};
+
+}  // namespace detail
+
+/// A pipeline without stages (an epilogue that loads nothing, say) has a type, but no barriers.
+template <class FullBarrier, class EmptyBarrier>
+struct StageBarrierStorage<FullBarrier, EmptyBarrier, 0> {
+  detail::NoBarriers<FullBarrier> full_barrier_;
+  detail::NoBarriers<EmptyBarrier> empty_barrier_;
+};
+
+namespace detail {
+
 SLUICE_DEVICE bool is_producer(ThreadCategory role) {
   return role == ThreadCategory::Producer || role == ThreadCategory::ProducerConsumer;
 }
@@ -46,12 +68,13 @@ SLUICE_DEVICE void expect_consumer(char const* method, ThreadCategory role) {
 template <class Storage, uint32_t Stages>
 SLUICE_DEVICE void init_stage_barriers(char const* method, Storage& storage, uint32_t full_arrivals,
                                        uint32_t empty_arrivals, int initializing_warp) {
+  if constexpr (Stages == 0) return;
   expect_storage(method, &storage, initializing_warp);
   if (ptx::warp_index_sync() == static_cast<uint32_t>(initializing_warp)) {
     expect_arrivals(method, full_arrivals);
     expect_arrivals(method, empty_arrivals);
     if (ptx::elect_one_sync()) {
-      for (uint32_t stage = 0; stage < Stages; ++stage) {
+      for (int stage = 0; stage < static_cast<int>(Stages); ++stage) {
         storage.full_barrier_[stage].init(full_arrivals);
         storage.empty_barrier_[stage].init(empty_arrivals);
       }
@@ -99,7 +122,7 @@ class StageBarriers {
 
   /// Waits for each stage once, from `state` on: all that was produced has been released.
   SLUICE_DEVICE void wait_all_empty(PipelineState<Stages> state) const {
-    for (uint32_t count = 0; count < Stages; ++count) {
+    for (int count = 0; count < static_cast<int>(Stages); ++count) {
       wait_empty(state.index(), state.phase());
       ++state;
     }
