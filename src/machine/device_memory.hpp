@@ -1,0 +1,73 @@
+// SPDX-FileCopyrightText: The sluice authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// Global memory: one arena of reserved address space at a fixed address, committed page by page as allocations are
+// made, with every allocation's bounds known. Memory that the host allocated and made visible to the device (pinned,
+// registered) is entered as a foreign range with the same bounds checks.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "base/result.hpp"
+
+namespace sluice::machine {
+
+enum class AllocationKind : uint8_t { Device, Managed, Global, Parameters, Constant, HostVisible };
+
+struct Allocation {
+  uint64_t first = 0;
+  uint64_t bytes = 0;     ///< exactly what was asked for; an access past it is out of bounds
+  AllocationKind kind = AllocationKind::Device;
+  bool read_only = false; ///< for kernels
+  std::string name;       ///< symbol name for module variables, empty otherwise
+  uint64_t end() const { return first + bytes; }
+  bool contains(uint64_t address, uint64_t size) const {
+    return address >= first && size <= bytes && address - first <= bytes - size;
+  }
+};
+
+class DeviceMemory {
+ public:
+  /// Reserves `capacity` bytes of address space. Nothing is committed yet.
+  explicit DeviceMemory(uint64_t capacity);
+  ~DeviceMemory();
+  DeviceMemory(const DeviceMemory&) = delete;
+  DeviceMemory& operator=(const DeviceMemory&) = delete;
+
+  /// Whether the address range could be reserved; without it no allocation succeeds.
+  bool ready() const { return base_ != 0; }
+
+  /// Zero-filled memory of exactly `bytes` bounds, aligned to `alignment` (a power of two, at least 256 is used).
+  /// An error when the capacity is exhausted. `bytes` of 0 is an error.
+  Result<uint64_t> allocate(uint64_t bytes, uint64_t alignment, AllocationKind kind, std::string name = {},
+                            bool read_only = false);
+
+  /// Returns memory that `allocate` gave. False if `address` is not the start of a live allocation.
+  bool release(uint64_t address);
+
+  /// Makes host memory at [first, first + bytes) accessible to kernels under its own address.
+  bool enter_host_range(void* first, uint64_t bytes);
+  bool leave_host_range(void* first);
+
+  /// The live allocation that contains `address`, or null.
+  const Allocation* find(uint64_t address) const;
+
+  uint64_t capacity() const { return capacity_; }
+  uint64_t used() const { return used_; }
+  /// Changes whenever the set of allocations changes: users of cached bounds compare it.
+  uint64_t generation() const { return generation_; }
+
+ private:
+  uint64_t base_ = 0;
+  uint64_t capacity_ = 0;
+  uint64_t used_ = 0;
+  uint64_t generation_ = 1;
+  std::map<uint64_t, Allocation> live_;           ///< by first address
+  std::map<uint64_t, uint64_t> free_;             ///< first address -> bytes, coalesced, of the arena
+};
+
+}  // namespace sluice::machine

@@ -1,0 +1,569 @@
+// SPDX-FileCopyrightText: The sluice authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// The scheduler and the step loop.
+//
+// Warps that can run stand in one queue and take turns of a bounded number of instructions. Within a warp, the split
+// at the lowest place runs first and stops where another one waits, so that lanes meet again at the earliest point
+// (code is laid out so that a join lies behind everything that leads to it); a split that spins without effect, or
+// loops for long, steps back behind its siblings. Clusters are made resident one after the other and only when those
+// already resident cannot go on without another, up to what fits on the device: every such order is one that a GPU may
+// show, and kernels that wait for each other across CTAs still find them all resident.
+//
+// When nothing can run, the machine is quiescent: asynchronous operations in flight land, then virtual time moves to
+// the next deadline, and when time alone cannot help, the launch is deadlocked.
+#include <algorithm>
+#include <chrono>
+
+#include "machine/cta_setup.hpp"
+#include "machine/device.hpp"
+#include "machine/ops/barrier.hpp"
+#include "machine/state.hpp"
+#include "machine/stuck_report.hpp"
+
+namespace sluice::machine {
+namespace {
+
+constexpr uint32_t kTurnInstructions = 4096;
+constexpr uint32_t kLongLoop = 4096;                       ///< backward jumps after which siblings get a turn
+constexpr uint64_t kFirstIdleJump = 1'000;                 ///< ns of virtual time
+constexpr uint64_t kIdleLimit = 20'000'000'000;            ///< ns without progress: time will not help
+constexpr uint32_t kNoLimit = 0xffffffffu;
+
+uint64_t host_now_ns() {
+  return static_cast<uint64_t>(
+      std::chrono::duration_cast<std::chrono::nanoseconds>(std::chrono::steady_clock::now().time_since_epoch()).count());
+}
+
+}  // namespace
+
+// --- the outer loop ------------------------------------------------------------------------------------------------------
+
+void Worker::run() {
+  random_ = launch_.request->options.seed * 0x9e3779b97f4a7c15ull + 0x1234567;
+  uint32_t turns = 0;
+  while (!failed()) {
+    if (!ready_.empty() && idle_rounds_ <= 2 * ready_.size() + 1) {
+      Warp& warp = *ready_.front();
+      ready_.pop_front();
+      warp.queued = false;
+      run_warp(warp);
+      idle_rounds_ = progress_ ? 0 : idle_rounds_ + 1;
+      if (acted_) idle_time_ = 0;
+      progress_ = acted_ = false;
+      if (launch_.request->options.timing == CopyTiming::Shuffled && !async_.empty()) {
+        random_ = random_ * 6364136223846793005ull + 1442695040888963407ull;
+        if ((random_ >> 60) < 6) land_one((random_ >> 20) % async_.size());
+      }
+      if ((++turns & 255) == 0 && launch_.deadline_ns != 0 && host_now_ns() > launch_.deadline_ns) {
+        fail(Fault{.kind = FaultKind::Timeout, .message = "the time limit of the run is over"});
+      }
+      continue;
+    }
+    retire_clusters();
+    if (start_cluster() || quiesce()) {
+      idle_rounds_ = 0;
+      continue;
+    }
+    if (resident_.empty()) break;
+    report_deadlock();
+  }
+  // In-flight operations of ended CTAs still land: a kernel may end on a committed store.
+  while (!failed() && !async_.empty()) land_one(0);
+}
+
+bool Worker::start_cluster() {
+  if (launch_.running_clusters.fetch_add(1) >= launch_.resident_limit) {
+    launch_.running_clusters.fetch_sub(1);
+    return false;
+  }
+  const uint64_t index = launch_.next_cluster.fetch_add(1);
+  if (index >= launch_.cluster_count) {
+    launch_.running_clusters.fetch_sub(1);
+    return false;
+  }
+  resident_.push_back(make_cluster(*this, launch_, index));
+  for (auto& cta : resident_.back()->ctas) {
+    for (auto& warp : cta->warps) ready(*warp);
+  }
+  if (resident_.back()->live_threads() == 0) retire_clusters();
+  return true;
+}
+
+void Worker::retire_clusters() {
+  const auto ended = [this](const std::unique_ptr<Cluster>& cluster) {
+    for (const auto& cta : cluster->ctas) {
+      if (!cta->ended()) return false;
+    }
+    // Shared memory must outlive the operations that name it.
+    for (const AsyncOp& op : async_) {
+      if (op.cta->cluster == cluster.get()) return false;
+    }
+    return true;
+  };
+  const auto first = std::remove_if(resident_.begin(), resident_.end(), ended);
+  const auto count = static_cast<uint64_t>(resident_.end() - first);
+  if (count == 0) return;
+  resident_.erase(first, resident_.end());
+  launch_.running_clusters.fetch_sub(count);
+}
+
+bool Worker::quiesce() {
+  // Copies in flight land first, oldest first.
+  if (!async_.empty()) {
+    land_one(0);
+    return true;
+  }
+  // Then time moves: to the next deadline, and in growing jumps while nothing comes of it.
+  uint64_t earliest = UINT64_MAX;
+  for (const auto& cluster : resident_) {
+    for (const auto& cta : cluster->ctas) {
+      for (const auto& warp : cta->warps) {
+        for (const Split& split : warp->splits) {
+          if (split.wait != Wait::None && split.timed) earliest = std::min(earliest, split.deadline);
+        }
+      }
+    }
+  }
+  if (earliest == UINT64_MAX && !(clock_was_read_ && !ready_.empty())) return false;
+  if (idle_time_ > kIdleLimit) return false;
+  const uint64_t jump = std::max(kFirstIdleJump, idle_time_);
+  const uint64_t target = earliest == UINT64_MAX ? clock_ns_ + jump : std::max(earliest, clock_ns_ + (idle_time_ == 0 ? 0 : jump));
+  idle_time_ += std::max<uint64_t>(target > clock_ns_ ? target - clock_ns_ : 0, kFirstIdleJump);
+  clock_ns_ = std::max(clock_ns_, target);
+  for (const auto& cluster : resident_) {
+    for (const auto& cta : cluster->ctas) {
+      for (const auto& warp : cta->warps) {
+        for (Split& split : warp->splits) {
+          if (split.wait != Wait::None && split.timed && split.deadline <= clock_ns_) unpark(*warp, split);
+        }
+      }
+    }
+  }
+  return true;
+}
+
+void Worker::fail(Fault fault) {
+  std::lock_guard lock(launch_.mutex);
+  if (launch_.fault.kind != FaultKind::None) return;
+  launch_.fault = std::move(fault);
+  launch_.stop.store(true);
+}
+
+void Worker::report_deadlock() {
+  std::vector<const Cluster*> clusters;
+  for (const auto& cluster : resident_) clusters.push_back(cluster.get());
+  StuckReport report = describe_stuck(launch_, clusters);
+  {
+    std::lock_guard lock(launch_.mutex);
+    if (launch_.fault.kind == FaultKind::None) launch_.detail = std::move(report.text);
+  }
+  fail(std::move(report.fault));
+}
+
+// --- asynchronous operations --------------------------------------------------------------------------------------------
+
+void Worker::submit(AsyncOp op) {
+  op.id = next_operation();
+  note_progress();
+  if (launch_.request->options.timing == CopyTiming::Early) {
+    while (!op.perform(*this, op)) {
+    }
+    return;
+  }
+  async_.push_back(op);
+}
+
+bool Worker::land_one(size_t which) {
+  // The operation may submit or wake others, so it is taken out while it runs.
+  AsyncOp op = async_[which];
+  async_.erase(async_.begin() + static_cast<std::ptrdiff_t>(which));
+  const bool done = op.perform(*this, op);
+  note_progress();
+  if (!done) {
+    async_.insert(async_.begin() + static_cast<std::ptrdiff_t>(std::min(which, async_.size())), op);
+  }
+  Cta& cta = *op.cta;
+  if (!cta.ended()) {
+    wake_all(cta, Wait::BulkGroup);
+    wake_all(cta, Wait::CpAsyncGroup);
+    wake_all(cta, Wait::Wgmma);
+  }
+  return done;
+}
+
+bool Worker::in_flight(const Warp& warp, uint32_t lane, AsyncKind kind, uint32_t before, bool source_only) const {
+  for (const AsyncOp& op : async_) {
+    if (op.cta == warp.cta && op.warp == warp.index && op.lane == lane && op.kind == kind && op.group < before &&
+        !(source_only && op.source_read)) {
+      return true;
+    }
+  }
+  return false;
+}
+
+// --- waking ----------------------------------------------------------------------------------------------------------------
+
+void Worker::ready(Warp& warp) {
+  if (warp.queued || warp.live == 0) return;
+  warp.queued = true;
+  ready_.push_back(&warp);
+}
+
+void Worker::unpark(Warp& warp, Split& split) {
+  if (split.wait == Wait::Mbarrier) --warp.cta->mbarrier_waiters;
+  split.wait = Wait::None;
+  split.timed = false;
+  if (split.advance) ++split.pc;
+  split.advance = false;
+  ready(warp);
+}
+
+void Worker::wake(Cta& cta, Wait wait, uint64_t key) {
+  for (auto& warp : cta.warps) {
+    for (Split& split : warp->splits) {
+      if (split.wait == wait && split.key == key) unpark(*warp, split);
+    }
+  }
+}
+
+void Worker::wake_all(Cta& cta, Wait wait) {
+  for (auto& warp : cta.warps) {
+    for (Split& split : warp->splits) {
+      if (split.wait == wait) unpark(*warp, split);
+    }
+  }
+}
+
+void Worker::wake_mbarrier(Cta& cta, uint32_t offset) {
+  note_progress();
+  if (cta.mbarrier_waiters != 0) wake(cta, Wait::Mbarrier, offset);
+}
+
+void Worker::wake_cluster(Cluster& cluster) {
+  note_progress();
+  for (auto& cta : cluster.ctas) wake_all(*cta, Wait::ClusterBarrier);
+}
+
+Step Warp::fault(FaultKind kind, std::string message, uint32_t lane, uint64_t address) {
+  Fault fault{.kind = kind, .message = std::move(message)};
+  fault.function = frames[frame_node].function;
+  fault.instruction = pc;
+  std::copy(cta->index, cta->index + 3, fault.cta);
+  fault.warp = index;
+  fault.lane = lane;
+  fault.address = address;
+  const program::Function& lowered = *worker().kernel().functions[fault.function]->lowered;
+  if (pc < lowered.code.size()) fault.origin = lowered.code[pc].loc;
+  worker().fail(std::move(fault));
+  return Step::Fault;
+}
+
+Step Warp::block(Wait wait, uint64_t key, uint64_t value) {
+  Split& split = splits[current];
+  split.wait = wait;
+  split.key = key;
+  split.value = value;
+  split.advance = false;
+  split.timed = false;
+  if (wait == Wait::Mbarrier) ++cta->mbarrier_waiters;
+  return Step::Blocked;
+}
+
+Step Warp::park(Wait wait, uint64_t key, uint64_t value) {
+  block(wait, key, value);
+  splits[current].advance = true;
+  return Step::Parked;
+}
+
+Step Warp::block_until(Wait wait, uint64_t key, uint64_t value, uint64_t deadline) {
+  block(wait, key, value);
+  splits[current].timed = true;
+  splits[current].deadline = deadline;
+  return Step::Blocked;
+}
+
+// --- splits ------------------------------------------------------------------------------------------------------------------
+
+bool Worker::enter_split(Warp& warp, uint32_t index) {
+  Split& split = warp.splits[index];
+  const FrameNode& node = warp.frames[split.frame];
+  const BoundFunction& function = *launch_.kernel->functions[node.function];
+  warp.current = index;
+  warp.pc = split.pc;
+  warp.active = split.lanes;
+  warp.frame_node = split.frame;
+  warp.bank[0] = warp.registers.data() + warp.register_shift + node.base;
+  warp.bank[1] = function.constant_base();
+  warp.code = function.code.data();
+  return true;
+}
+
+void Worker::ended_lanes(Warp& warp, uint32_t lanes) {
+  Cta& cta = *warp.cta;
+  warp.live &= ~lanes;
+  cta.live_threads -= static_cast<uint32_t>(std::popcount(lanes));
+  if (warp.live == 0) --cta.live_warps;
+  note_progress();
+  // Those who wait for all remaining threads look again.
+  for (Split& split : warp.splits) {
+    if (split.wait == Wait::Rendezvous) unpark(warp, split);
+    if (split.wait != Wait::WarpSync) continue;
+    const uint64_t mask = split.value;
+    uint32_t here = 0;
+    for (const Split& other : warp.splits) {
+      if (other.wait == Wait::WarpSync && other.value == mask) here |= other.lanes;
+    }
+    if ((here & mask & warp.live) != (mask & warp.live)) continue;
+    for (Split& other : warp.splits) {
+      if (other.wait == Wait::WarpSync && other.value == mask) unpark(warp, other);
+    }
+  }
+  settle_barriers(*this, warp, lanes);
+  if (cta.ended()) cta.exited_at = clock_ns_;
+}
+
+bool Worker::lookup_global(uint64_t address, uint64_t bytes, bool write) {
+  const Allocation* found = launch_.device->memory().find(address);
+  if (found == nullptr || !found->contains(address, bytes) || (write && found->read_only)) return false;
+  cached_first_ = found->first;
+  cached_bytes_ = found->bytes;
+  cached_read_only_ = found->read_only;
+  return true;
+}
+
+const Allocation* Worker::find_allocation(uint64_t address) const { return launch_.device->memory().find(address); }
+
+bool Worker::pick_split(Warp& warp) {
+  auto& splits = warp.splits;
+  limit_pc_ = kNoLimit;
+  if (splits.size() == 1) {
+    if (splits[0].wait != Wait::None) return false;
+    return enter_split(warp, 0);
+  }
+
+  // Lanes that wait at a collective instruction are joined by those that came to the same place, and then look again.
+  for (size_t i = 0; i < splits.size(); ++i) {
+    if (splits[i].wait != Wait::Rendezvous) continue;
+    for (size_t j = 0; j < splits.size(); ++j) {
+      if (j == i || splits[j].pc != splits[i].pc || splits[j].frame != splits[i].frame) continue;
+      if (splits[j].wait == Wait::None || (splits[j].wait == Wait::Rendezvous && j > i)) {
+        splits[i].wait = Wait::None;
+        break;
+      }
+    }
+  }
+
+  // Of the splits that can run: those that stepped back least, in the deepest call, at the lowest place.
+  const auto key = [&warp](const Split& split) {
+    return std::make_tuple(split.rounds, ~warp.frames[split.frame].base, split.frame, split.pc);
+  };
+  uint32_t best = kNoLimit;
+  for (uint32_t i = 0; i < splits.size(); ++i) {
+    if (splits[i].wait == Wait::None && (best == kNoLimit || key(splits[i]) < key(splits[best]))) best = i;
+  }
+  if (best == kNoLimit) return false;
+
+  // Join those that stand at the same place; the next place where one waits is the limit of this run.
+  for (uint32_t i = 0; i < splits.size();) {
+    Split& other = splits[i];
+    const bool same_frame = i != best && other.frame == splits[best].frame;
+    const bool waits_here = other.wait == Wait::None || other.wait == Wait::Rendezvous;
+    if (same_frame && waits_here && other.pc == splits[best].pc) {
+      splits[best].lanes |= other.lanes;
+      splits[best].rounds = std::min(splits[best].rounds, other.rounds);
+      splits.erase(splits.begin() + i);
+      if (i < best) --best;
+      continue;
+    }
+    if (same_frame && waits_here && other.pc > splits[best].pc) limit_pc_ = std::min(limit_pc_, other.pc);
+    ++i;
+  }
+  return enter_split(warp, best);
+}
+
+Step Worker::diverge(Warp& warp, uint32_t lanes, uint32_t target) {
+  Split& split = warp.splits[warp.current];
+  Split other = split;
+  split.lanes = warp.active & ~lanes;
+  split.pc = warp.pc + 1;
+  other.lanes = lanes;
+  other.pc = target;
+  warp.splits.push_back(other);
+  return Step::Resplit;
+}
+
+Step Worker::separate(Warp& warp, uint32_t lanes) {
+  Split& split = warp.splits[warp.current];
+  Split rest = split;
+  split.lanes = lanes;
+  split.pc = warp.pc;
+  rest.lanes = warp.active & ~lanes;
+  rest.pc = warp.pc;
+  warp.splits.push_back(rest);
+  return enter_split(warp, warp.current) ? Step::Jumped : Step::Resplit;
+}
+
+Step Worker::call(Warp& warp, uint32_t lanes, uint32_t function) {
+  const BoundFunction& caller = *launch_.kernel->functions[warp.frames[warp.frame_node].function];
+  const BoundFunction& callee = *launch_.kernel->functions[function];
+  const FrameNode& from = warp.frames[warp.frame_node];
+  const uint32_t base = from.base + caller.frame_bytes;
+  const uint32_t local_base = from.local_base + caller.local_bytes;
+  if (local_base + callee.local_bytes > warp.local_bytes || base + callee.frame_bytes > kMaxRegisterBytes) {
+    return warp.fault(FaultKind::HardwareStack, "the call stack of a thread is exhausted",
+                      static_cast<uint32_t>(std::countr_zero(lanes)));
+  }
+
+  // The activation of this call, shared with lanes that came through it before.
+  uint32_t node = kNoLimit;
+  for (uint32_t i = 0; i < warp.frames.size(); ++i) {
+    const FrameNode& f = warp.frames[i];
+    if (f.lanes == 0) {
+      if (node == kNoLimit && i != 0) node = i;
+    } else if (f.parent == warp.frame_node && f.function == function && f.return_pc == warp.pc + 1 && i != 0) {
+      node = i;
+      break;
+    }
+  }
+  if (node == kNoLimit) {
+    node = static_cast<uint32_t>(warp.frames.size());
+    warp.frames.emplace_back();
+  }
+  if (warp.frames[node].lanes == 0) {
+    warp.frames[node] = FrameNode{warp.frame_node, function, warp.pc + 1, base, local_base, 0};
+  }
+  warp.frames[node].lanes |= lanes;
+  reserve_registers(warp, base + callee.frame_bytes);
+  reinterpret_cast<uint32_t*>(warp.registers.data() + warp.register_shift + base)[kTruePredicate] = kAllLanes;
+
+  Split& split = warp.splits[warp.current];
+  if (lanes != warp.active) {
+    Split rest = split;
+    rest.lanes = warp.active & ~lanes;
+    rest.pc = warp.pc + 1;
+    split.lanes = lanes;
+    split.pc = 0;
+    split.frame = node;
+    warp.splits.push_back(rest);
+  } else {
+    split.pc = 0;
+    split.frame = node;
+  }
+  return Step::Resplit;
+}
+
+Step Worker::leave(Warp& warp, uint32_t lanes) {
+  if (warp.frame_node == 0) return exit(warp, lanes);
+  FrameNode& node = warp.frames[warp.frame_node];
+  node.lanes &= ~lanes;
+  Split& split = warp.splits[warp.current];
+  Split back = split;
+  back.lanes = lanes;
+  back.frame = node.parent;
+  back.pc = node.return_pc;
+  if (lanes == warp.active) {
+    split = back;
+  } else {
+    split.lanes = warp.active & ~lanes;
+    split.pc = warp.pc + 1;
+    warp.splits.push_back(back);
+  }
+  return Step::Resplit;
+}
+
+Step Worker::exit(Warp& warp, uint32_t lanes) {
+  for (FrameNode& node : warp.frames) node.lanes &= ~lanes;
+  Split& split = warp.splits[warp.current];
+  split.lanes = warp.active & ~lanes;
+  split.pc = warp.pc + 1;
+  if (split.lanes == 0) warp.splits.erase(warp.splits.begin() + warp.current);
+  ended_lanes(warp, lanes);
+  return warp.splits.empty() ? Step::Exited : Step::Resplit;
+}
+
+Step Worker::close_idle_round(Warp& warp) {
+  const bool timed = warp.clock_read;
+  warp.polled = false;
+  warp.clock_read = false;
+  if (timed) return Step::Yield;
+  // The loop has done nothing if its registers are what they were one round ago.
+  const BoundFunction& function = *launch_.kernel->functions[warp.frames[warp.frame_node].function];
+  const auto* words = reinterpret_cast<const uint64_t*>(warp.bank[0]);
+  uint64_t hash = warp.pc + 1;
+  for (uint32_t i = 0; i < function.frame_bytes / 8; ++i) hash = (hash ^ words[i]) * 0x9e3779b97f4a7c15ull + (hash >> 29);
+  Split& split = warp.splits[warp.current];
+  if (split.round_state == hash) return Step::Yield;
+  split.round_state = hash;
+  return Step::Jumped;
+}
+
+// --- the step loop --------------------------------------------------------------------------------------------------------------
+
+void Worker::run_warp(Warp& warp) {
+  if (!pick_split(warp)) return;
+  warp.acted = false;
+  warp.polled = false;
+  uint64_t executed = 0;
+  uint64_t lane_count = 0;
+  uint32_t budget = kTurnInstructions;
+  const auto save = [&warp] { warp.splits[warp.current].pc = warp.pc; };
+
+  bool running = true;
+  while (running) {
+    if (budget == 0) {
+      save();
+      progress_ = true;  // a full turn of instructions is progress, whatever they did
+      if (warp.splits.size() > 1 && ++warp.splits[warp.current].rounds == 0) warp.splits[warp.current].rounds = ~0u;
+      ready(warp);
+      break;
+    }
+    --budget;
+    const Op& op = warp.code[warp.pc];
+    const uint32_t lanes = warp.active & (warp.predicate(op.guard) ^ op.guard_flip);
+    ++executed;
+    Step step = Step::Next;
+    if (lanes != 0) {
+      lane_count += static_cast<uint32_t>(std::popcount(lanes));
+      step = op.run(warp, op, lanes);
+    }
+    switch (step) {
+      case Step::Next:
+        if (++warp.pc < limit_pc_) continue;
+        save();
+        running = pick_split(warp);
+        break;
+      case Step::Jumped:
+        if (warp.pc < limit_pc_) continue;
+        save();
+        running = pick_split(warp);
+        break;
+      case Step::Resplit:
+        running = pick_split(warp);
+        break;
+      case Step::Blocked:
+      case Step::Parked:
+        // park() advances the place when the split is woken; until then it names the instruction.
+        save();
+        running = pick_split(warp);
+        break;
+      case Step::Yield:
+        save();
+        if (warp.splits.size() > 1) ++warp.splits[warp.current].rounds;
+        ready(warp);
+        running = false;
+        break;
+      case Step::Exited:
+      case Step::Fault:
+        running = false;
+        break;
+    }
+  }
+  if (warp.acted) progress_ = acted_ = true;
+  steps_ += executed;
+  clock_ns_ += executed;
+  local_statistics_.warp_instructions += executed;
+  local_statistics_.thread_instructions += lane_count;
+}
+
+}  // namespace sluice::machine
