@@ -61,7 +61,7 @@ setup_format "$BUILD/format"
 library_rooms() {
   local room
   for room in headers package compile unit_layer1 unit_layer2 unit_host examples; do
-    [ ! -f "$ROOT/tests/$room/CMakeLists.txt" ] || printf 'tests/%s\n' "$room"
+    [ ! -f "$ROOT/tests/$room/CMakeLists.txt" ] || printf 'tests.dir/%s\n' "$room"
   done
 }
 
