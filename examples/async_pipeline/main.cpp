@@ -14,6 +14,7 @@
 #include "ring_report.hpp"
 #include "sluice/host/launch.hpp"
 #include "sluice/host/tensor_map.hpp"
+#include "tile_data.hpp"
 
 namespace {
 

@@ -15,7 +15,7 @@
 #include "dispatch.hpp"
 #include "sluice/arch/cp_async.hpp"
 #include "sluice/host/launch.hpp"
-#include "tile_job.hpp"
+#include "tile_data.hpp"
 
 namespace {
 

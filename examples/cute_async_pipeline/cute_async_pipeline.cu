@@ -17,7 +17,7 @@
 #include "ring_report.hpp"
 #include "sluice/host/launch.hpp"
 #include "sluice/pipeline.hpp"
-#include "tile_job.hpp"
+#include "tile_data.hpp"
 
 // CUTLASS's own pipeline must not slip in.
 static_assert(std::is_same_v<cutlass::PipelineTmaAsync<3>, sluice::PipelineTmaAsync<3>>,

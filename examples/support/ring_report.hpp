@@ -7,7 +7,6 @@
 #pragma once
 
 #include <cstdio>
-#include <vector>
 
 #include "tile_job.hpp"
 
