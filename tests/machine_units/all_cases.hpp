@@ -7,6 +7,7 @@
 
 #include "bulk_cases.hpp"
 #include "hardware_case.hpp"
+#include "map_cases.hpp"
 #include "mbarrier_cases.hpp"
 #include "tensor_cases.hpp"
 #include "wgmma_cases.hpp"
@@ -24,6 +25,7 @@ inline std::vector<Case> all_cases() {
   add_wgmma_probes(cases);
   add_wgmma_addresses(cases);
   add_wgmma_sparse(cases);
+  add_map_cases(cases);
   return cases;
 }
 
