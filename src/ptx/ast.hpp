@@ -101,7 +101,6 @@ struct Operand {
   Kind kind = Kind::Sink;
   bool negate = false;                ///< `!p` of a predicate source
   bool is_module = false;             ///< Variable: of the module, not of the function
-  bool is_generic = false;            ///< Variable: written generic(name)
   uint16_t component = kNoComponent;  ///< Special: 0..3. Video operands: Selector bits, below
   uint32_t index = 0;
   uint32_t first = 0;
@@ -111,11 +110,20 @@ struct Operand {
   static constexpr uint16_t kNoComponent = 0xffff;
 };
 
-/// Operand::component of a video operand: `.b2` and `.h1` are one-digit forms; `.b3210`, `.h10` have one
-/// digit per lane, the digit of lane 0 (written last) in the lowest nibble.
+/// Operand::component of a video operand: `.b2` and `.h1` have one digit; `.b3210`, `.h10` one per lane. The
+/// digits lie in the low 12 bits, three bits each, the one written last (lane 0) lowest. Their number is what
+/// tells `.b0` (one lane of a scalar form) from `.b0000`.
 struct Selector {
-  static constexpr uint16_t kByte = 0x1000;  ///< `.bN`, N in the low bits
-  static constexpr uint16_t kHalf = 0x2000;  ///< `.hN`
+  static constexpr uint16_t kHalf = 0;          ///< `.h..`: digits 0..3
+  static constexpr uint16_t kByte = 0x8000;     ///< `.b..`: digits 0..7
+  static constexpr unsigned kDigitsShift = 12;  ///< three bits: how many digits, 1..4
+  [[nodiscard]] static constexpr bool is_byte(uint16_t component) { return component & kByte; }
+  [[nodiscard]] static constexpr unsigned digits(uint16_t component) {
+    return (component >> kDigitsShift) & 7u;
+  }
+  [[nodiscard]] static constexpr unsigned lane(uint16_t component, unsigned i) {
+    return (component >> (3 * i)) & 7u;
+  }
 };
 
 /// `@p` / `@!p` in front of an instruction.

@@ -184,6 +184,13 @@ struct OperandCount {
 /// The ISA's coordinates of a tensor address: `Nd`, five for gather4 and scatter4.
 [[nodiscard]] uint32_t tensor_coordinates(const Mods& mods);
 
+/// What the ISA demands of version and target: the row's own, raised by what single modifiers bring.
+struct Requirement {
+  uint16_t ptx = 0;
+  SmVersion sm;
+};
+[[nodiscard]] Requirement requirement(const Form& form, const Mods& mods);
+
 /// Matches the modifiers `mods` (in any order) against the row; on success writes them in the row's order.
 [[nodiscard]] bool match_mods(const Form& form, const Mods& mods, Mods& ordered);
 

@@ -173,6 +173,27 @@ uint32_t tensor_coordinates(const Mods& mods) {
   return dimensions(mods);
 }
 
+Requirement requirement(const Form& form, const Mods& mods) {
+  Requirement out{form.ptx, form.sm};
+  const auto raise = [&](uint16_t ptx, uint16_t sm) {
+    out.ptx = std::max(out.ptx, ptx);
+    if (out.sm.number < sm) out.sm.number = sm;
+  };
+  for (Mod mod : mods.all()) {
+    switch (mod) {
+      case Mod::cluster:
+        raise(78, 90);
+        break;
+      case Mod::shared__cluster:
+        raise(78, 90);
+        break;
+      default:
+        break;
+    }
+  }
+  return out;
+}
+
 std::vector<Mods> variants(const Form& form, size_t limit) {
   if (form.takes_anything) return {Mods{}};
   // A choice is one number per slot: the alternative, or `size` for none. Families of n count as three.
