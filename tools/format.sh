@@ -41,9 +41,8 @@ if [ "$CHECK" = no ]; then
   "$FORMATTER" -i "${FILES[@]}"
   exit
 fi
-BAD=0
-for file in "${FILES[@]}"; do
-  "$FORMATTER" --dry-run -Werror "$file" >/dev/null 2>&1 || { echo "not formatted: $file" && BAD=1; }
-done
-[ $BAD = 0 ] || echo "help: run tools/format.sh"
-exit $BAD
+BAD=$("$FORMATTER" --dry-run -Werror "${FILES[@]}" 2>&1 | sed -n 's/^\(.*\):[0-9]*:[0-9]*: error: .*/\1/p' | sort -u || true)
+[ -n "$BAD" ] || exit 0
+while read -r file; do echo "not formatted: $file"; done <<<"$BAD"
+echo "help: run tools/format.sh"
+exit 1

@@ -57,7 +57,8 @@ def skip_reason(output):
     for place, line in enumerate(lines[:-1]):
         if re.search(r": Skipped$", line):
             return lines[place + 1]
-    return lines[-1] if lines else "it did not say why"
+    # "skipped" stands before the sentence already.
+    return re.sub(r"^(\S+: )?skipped[:,] *", "", lines[-1]) if lines else "it did not say why"
 
 
 def print_names(names):

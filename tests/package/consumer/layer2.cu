@@ -7,8 +7,8 @@
 namespace {
 
 constexpr int kTileInts = 256;
-using Tiles = sluice::Ring<sluice::Stage<sluice::Row<int, kTileInts>>, 2, sluice::CopyEngine<sluice::Warps<0>>,
-                           sluice::Consumers<sluice::Warps<1>>>;
+using Tiles = sluice::Ring<sluice::Stage<sluice::Row<int, kTileInts>>, 2,
+                           sluice::CopyEngine<sluice::Warps<0>>, sluice::Consumers<sluice::Warps<1>>>;
 
 __global__ void add_tiles(const int* in, int* out, int count) {
   Tiles tiles(sluice::shared_memory<Tiles::SharedStorage>());
@@ -26,4 +26,6 @@ __global__ void add_tiles(const int* in, int* out, int count) {
 
 }  // namespace
 
-const void* layer2_kernel() { return reinterpret_cast<const void*>(add_tiles); }
+const void* layer2_kernel() {
+  return reinterpret_cast<const void*>(add_tiles);
+}
