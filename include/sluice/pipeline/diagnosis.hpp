@@ -128,8 +128,16 @@ static __device__ __noinline__ void report(Mistake mistake, char const* method, 
       advice = "count groups from 0";
       break;
   }
-  printf("sluice: %s: %s %u, %s %u: CTA (%u,%u,%u) thread %u (warp %u): %s\n", method, what, value, relation,
-         bound, blockIdx.x, blockIdx.y, blockIdx.z, threadIdx.x, threadIdx.x / kThreadsPerWarp, advice);
+#if defined(__CUDA_ARCH__)
+  // One lane speaks for all that stand here together; the others must not trap before it has.
+  uint32_t const lanes = __activemask();
+  if (threadIdx.x % kThreadsPerWarp == static_cast<uint32_t>(__ffs(static_cast<int>(lanes)) - 1)) {
+    printf("sluice: %s: %s %u, %s %u: CTA (%u,%u,%u) thread %u (warp %u): %s\n", method, what, value,
+           relation, bound, blockIdx.x, blockIdx.y, blockIdx.z, threadIdx.x, threadIdx.x / kThreadsPerWarp,
+           advice);
+  }
+  __syncwarp(lanes);
+#endif
   __trap();
 }
 

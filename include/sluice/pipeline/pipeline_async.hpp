@@ -51,6 +51,11 @@ class PipelineAsync {
   template <class InitBarriers = std::true_type>
   SLUICE_DEVICE PipelineAsync(SharedStorage& storage, Params const& params, InitBarriers = {})
       : params_(params), barriers_(storage) {
+    if constexpr (detail::kCheck) {
+      uint32_t const ctas = ptx::cluster_nctarank();
+      detail::expect(params.dst_blockid < ctas, detail::Mistake::RankOutOfCluster, "PipelineAsync",
+                     params.dst_blockid, ctas);
+    }
     if constexpr (InitBarriers::value) init_barriers(storage, params);
   }
 

@@ -54,6 +54,11 @@ class PipelineTransactionAsync {
   template <class InitBarriers = std::true_type>
   SLUICE_DEVICE PipelineTransactionAsync(SharedStorage& storage, Params const& params, InitBarriers = {})
       : params_(params), barriers_(storage) {
+    if constexpr (detail::kCheck) {
+      uint32_t const ctas = ptx::cluster_nctarank();
+      detail::expect(params.dst_blockid < ctas, detail::Mistake::RankOutOfCluster, "PipelineTransactionAsync",
+                     params.dst_blockid, ctas);
+    }
     if constexpr (InitBarriers::value) init_barriers(storage, params);
   }
 
