@@ -30,7 +30,7 @@ ptx::ScalarType value_type(const Function& function, const ptx::Operand& operand
   const auto& variable =
       operand.is_module ? function.module->variables[operand.index] : function.source->variables[operand.index];
   const bool narrow = variable.space == ptx::Space::shared || variable.space == ptx::Space::shared_cta;
-  return narrow && !operand.is_generic ? ptx::ScalarType::b32 : ptx::ScalarType::b64;
+  return narrow ? ptx::ScalarType::b32 : ptx::ScalarType::b64;
 }
 
 }  // namespace

@@ -24,7 +24,7 @@ uint32_t destinations(const ptx::Instruction& instruction) {
   switch (instruction.op) {
     case Opcode::st: case Opcode::st_async: case Opcode::st_bulk: case Opcode::red: case Opcode::red_async:
     case Opcode::multimem_st: case Opcode::multimem_red: case Opcode::multimem_cp_async_bulk:
-    case Opcode::multimem_cp_reduce_async_bulk: case Opcode::multimem_cp_reduce_async_bulk_tensor:
+    case Opcode::multimem_cp_reduce_async_bulk:
     case Opcode::prefetch: case Opcode::prefetchu: case Opcode::applypriority: case Opcode::discard:
     case Opcode::cp_async: case Opcode::cp_async_commit_group: case Opcode::cp_async_wait_group:
     case Opcode::cp_async_wait_all: case Opcode::cp_async_mbarrier_arrive: case Opcode::cp_async_bulk:

@@ -334,7 +334,8 @@ bool is_shared(Space space) {
   return space == Space::shared || space == Space::shared_cta || space == Space::shared_cluster;
 }
 
-Result<Op> bind_address(Binder& b, const ptx::Operand& from) {
+/// The address of a variable: in its own state space, or generic.
+Result<Op> bind_address(Binder& b, const ptx::Operand& from, bool is_generic) {
   const program::Function& f = b.function();
   const ptx::Variable& variable = from.is_module ? f.module->variables[from.index] : f.source->variables[from.index];
   const ptx::Operand& to = b.operand(0);
@@ -344,19 +345,19 @@ Result<Op> bind_address(Binder& b, const ptx::Operand& from) {
   op.b = bytes;
   if (is_shared(variable.space)) {
     op.imm = b.symbols().shared_offset(f, from) + from.value;
-    op.small = static_cast<uint32_t>(from.is_generic ? AddressOf::SharedGeneric : AddressOf::Shared);
+    op.small = static_cast<uint32_t>(is_generic ? AddressOf::SharedGeneric : AddressOf::Shared);
   } else if (from.is_module) {
     op.run = constant;
     op.imm = static_cast<int64_t>(b.symbols().global_address(from.index)) + from.value;
   } else if (variable.space == Space::local || !f.source->is_entry || variable.space == Space::param_func) {
     op.imm = f.variable_offset[from.index] + from.value;
-    op.small = static_cast<uint32_t>(from.is_generic ? AddressOf::LocalGeneric : AddressOf::Local);
+    op.small = static_cast<uint32_t>(is_generic ? AddressOf::LocalGeneric : AddressOf::Local);
   } else if (b.symbols().is_entry_parameter(f, from.index)) {
     op.imm = b.symbols().parameter_offset(f, from.index) + from.value;
     op.small = static_cast<uint32_t>(AddressOf::Parameter);
   } else {
     op.imm = f.variable_offset[from.index] + from.value;
-    op.small = static_cast<uint32_t>(from.is_generic ? AddressOf::LocalGeneric : AddressOf::Local);
+    op.small = static_cast<uint32_t>(is_generic ? AddressOf::LocalGeneric : AddressOf::Local);
   }
   return op;
 }
@@ -370,7 +371,7 @@ Result<Op> bind_mov(Binder& b) {
   switch (from.kind) {
     case Kind::Vector: return bind_packing(b, from, to, true);
     case Kind::Special: return bind_special(b, from);
-    case Kind::Variable: return bind_address(b, from);
+    case Kind::Variable: return bind_address(b, from, false);
     case Kind::Function: {
       Op op = b.op(constant);
       op.d = b.destination(to);
@@ -432,9 +433,7 @@ Result<Op> bind_cvta(Binder& b) {
 
   if (from.kind == Kind::Variable) {
     // cvta.space d, variable: the generic address.
-    ptx::Operand generic = from;
-    generic.is_generic = true;
-    return bind_address(b, generic);
+    return bind_address(b, from, true);
   }
   Result<Location> a = b.source(from, ScalarType::u64);
   if (!a) return a.error();
