@@ -43,12 +43,6 @@ SLUICE_DEVICE T& shared_memory() {
 
 namespace detail {
 
-/// The facts as the cursors see them, with the consumers' part.
-template <class Stage, int Stages, class Producer, class Consumers>
-struct StatedFacts : RingFacts<Stage, Stages, Producer, Consumers> {
-  static constexpr int kConsumerGroups = Consumers::kGroups;
-};
-
 template <class Facts, class Producer>
 struct ProducerCursor;
 template <class Facts, class Warps, class Cluster>
@@ -70,7 +64,7 @@ struct ProducerCursor<Facts, Stores<Warps, Reader>> {
 template <class Stage_, int Stages_, class Producer_, class Consumers_>
 class Ring {
  public:
-  using Facts = detail::StatedFacts<Stage_, Stages_, Producer_, Consumers_>;
+  using Facts = detail::RingFacts<Stage_, Stages_, Producer_, Consumers_>;
   static_assert(sizeof(Facts) > 0);  // looks at the rules before anything else is derived
   static constexpr int kStages = Facts::kStages;
   static constexpr int kMaxStages = Facts::kMaxStages;
@@ -84,8 +78,8 @@ class Ring {
   using SharedStorage = detail::RingStorage<Facts>;
   /// The bytes that a kernel with this ring alone asks for at launch: the storage without its padding at the
   /// end.
-  static constexpr int kSharedBytes =
-      detail::round_up(kStages * kStageBytes + static_cast<int>(sizeof(typename Facts::Barriers)), 128);
+  static constexpr int kSharedBytes = detail::round_up(
+      kStages * kStageBytes + static_cast<int>(sizeof(typename Facts::Barriers)) + Facts::kTurnBytes, 128);
 
   using Producer = typename detail::ProducerCursor<Facts, Producer_>::type;
   using Consumer = RingConsumer<Facts>;
@@ -104,6 +98,13 @@ class Ring {
     detail::expect_ring_fits<Facts, (kProducerEnd > kConsumerEnd ? kProducerEnd : kConsumerEnd)>(&storage);
     detail::init_stage_barriers<typename Facts::Barriers, Facts::kStages>(
         "Ring", storage.barriers, kFullArrivals, kEmptyArrivals, Producer_::Warps::kFirst);
+    if constexpr (Facts::kConsumerGroups > 1) {
+      if (warp_ == Producer_::Warps::kFirst && ptx::elect_one_sync()) {
+#pragma unroll
+        for (auto& turn : storage.turns.turn) turn.init(Facts::kGroupThreads);
+        fence_barrier_init();
+      }
+    }
   }
 
   Ring(const Ring&) = delete;

@@ -128,15 +128,21 @@ class RingConsumer {
   template <int K>
   SLUICE_DEVICE auto take(int count, Hold<K>) {
     release_held();
-    return detail::StageRange<Taker<K>>(Taker<K>{this}, count);
+    if constexpr (Facts::kConsumerGroups == 1) {
+      return detail::StageRange<Taker<K>>(Taker<K>{this}, count);
+    } else {
+      return Turn<K>(this, count);
+    }
   }
 
   /// Waits for the next stage alone. Blocks.
   SLUICE_DEVICE auto wait() {
-    return Taker<0>{this}(0);
+    return wait(hold<0>);
   }
   template <int K>
   SLUICE_DEVICE auto wait(Hold<K>) {
+    static_assert(Facts::kConsumerGroups == 1,
+                  "sluice: consumers that take turns wait in take() alone, which knows whose turn it is");
     return Taker<K>{this}(0);
   }
 
@@ -154,7 +160,12 @@ class RingConsumer {
     }
   }
 
-  /// Passes over `count` stages that another group takes; only where groups take turns.
+  /// Which of the groups that take turns this thread belongs to.
+  SLUICE_DEVICE int group() const {
+    return detail::rank_in_warps<typename Facts::ConsumerWarps>() / Facts::kGroupThreads;
+  }
+
+  /// Passes over the `count` stages of another group's item; only where groups take turns. Does not block.
   SLUICE_DEVICE void skip(int count) {
     static_assert(
         Facts::kConsumerGroups > 1,
@@ -203,12 +214,39 @@ class RingConsumer {
     }
   };
 
+  /// One item of a group that takes turns: begins when the group before has finished, ends with the loop.
+  /// Without that order a group could wait for a stage whose phase has come round again.
+  template <int K>
+  class Turn : public detail::StageRange<Taker<K>> {
+   public:
+    SLUICE_DEVICE Turn(RingConsumer* consumer, int count)
+        : detail::StageRange<Taker<K>>(Taker<K>{consumer}, count), consumer_(consumer) {
+      const int group = consumer->group();
+      // The first group's first turn is free: it waits for the phase before the first.
+      consumer->places_.turns->turn[group].wait(
+          (group == 0) ^ consumer->turn_phase_,
+          detail::WaitSite{detail::WaitSite::Waiter::Group, detail::WaitSite::Barrier::Sequence,
+                           static_cast<uint32_t>(group)});
+      consumer->turn_phase_ ^= 1;
+    }
+    Turn(const Turn&) = delete;
+    Turn& operator=(const Turn&) = delete;
+
+    SLUICE_DEVICE ~Turn() {
+      const int next = consumer_->group() + 1;
+      consumer_->places_.turns->turn[next == Facts::kConsumerGroups ? 0 : next].arrive();
+    }
+
+   private:
+    RingConsumer* consumer_;
+  };
+
   SLUICE_DEVICE void release(int index) {
     if constexpr (Facts::kTargets == 1) {
       places_.barriers.empty(static_cast<uint32_t>(index)).arrive();
     } else {
       // One lane per CTA that refills this stage; the warp's reads are done when its lanes have met.
-      __syncwarp();
+      detail::meet_warp();
       if (is_signaller_) detail::arrive_at_peer(peer_empty_ + 8 * static_cast<uint32_t>(index));
     }
   }
@@ -226,6 +264,7 @@ class RingConsumer {
   bool is_mine_;
   bool is_signaller_ = true;
   uint32_t peer_empty_ = 0;
+  uint32_t turn_phase_ = 0;
   int held_[kMaxHeldStages];
 };
 

@@ -109,6 +109,14 @@ struct StagesFit {
   static constexpr bool value = true;
 };
 
+/// The barriers of groups that take turns: each completes a phase when it is its group's turn.
+template <int Groups>
+struct TurnBarriers {
+  ClusterBarrier turn[Groups];
+};
+template <>
+struct TurnBarriers<0> {};
+
 template <class Stage_, int Stages_, class Producer_, class Consumers_>
 struct RingFacts {
   static_assert(kNever<Stage_>,
@@ -136,13 +144,20 @@ struct RingFacts<Stage<Operands...>, Stages_, Producer_, Consumers_> : StageFact
   using Cluster = typename Producer_::Cluster;
   using Barriers = StageBarrierStorage<ClusterTransactionBarrier, ClusterBarrier, Stages_>;
 
+  // Groups that take turns wait for each other at a barrier apiece.
+  static constexpr int kConsumerGroups = Consumers_::kGroups;
+  static constexpr int kGroupThreads = Consumers_::kThreads;
+  using ConsumerWarps = typename Consumers_::Warps;
+  using Turns = TurnBarriers<(kConsumerGroups > 1 ? kConsumerGroups : 0)>;
+  static constexpr int kTurnBytes = kConsumerGroups > 1 ? 8 * kConsumerGroups : 0;
+
   // Bytes.
   static constexpr int kStages = Stages_;
   static constexpr int kAlignment = Facts::alignment();
   static constexpr int kTransactionBytes = (OperandTraits<Operands>::Tile::kBytes + ...);
   static constexpr int kStageBytes = round_up(Facts::offset(Facts::kTiles), kAlignment);
   static constexpr int kBarrierBytes = 16;
-  static constexpr int kMaxStages = kMaxSharedBytes / (kStageBytes + kBarrierBytes);
+  static constexpr int kMaxStages = (kMaxSharedBytes - kTurnBytes) / (kStageBytes + kBarrierBytes);
   static_assert(
       kMaxStages >= 1,
       "sluice: one stage alone needs more shared memory than the device has (232448 bytes per CTA): make its "

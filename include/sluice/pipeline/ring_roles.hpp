@@ -65,8 +65,9 @@ struct Consumers {
   static constexpr int kGroups = 1;
 };
 
-/// Groups of warps take turns (ping-pong): a stage is drained by one of `Groups_` equal parts of the warps,
-/// and the others `skip` it.
+/// Groups of warps take turns (ping-pong): the ring's work comes in items of some stages each, item i is
+/// drained by group i modulo `Groups_`, one of as many equal parts of the warps. A group takes the stages of
+/// its own items and skips those of the others; `take` begins when the group before has finished its own.
 template <class Warps_, int Groups_>
 struct TakingTurns {
   static_assert(Groups_ >= 2 && Warps_::kCount % Groups_ == 0,
@@ -174,6 +175,13 @@ SLUICE_DEVICE uint32_t lane_index() {
   return threadIdx.x % kThreadsPerWarp;
 #else
   return 0;
+#endif
+}
+
+/// All lanes of the warp have come here, and see what the others wrote to memory.
+SLUICE_DEVICE void meet_warp() {
+#if defined(__CUDA_ARCH__)
+  __syncwarp();
 #endif
 }
 

@@ -18,6 +18,7 @@ template <class Facts>
 struct alignas(Facts::kAlignment) RingStorage {
   unsigned char stages[Facts::kStages * Facts::kStageBytes];
   typename Facts::Barriers barriers;
+  [[no_unique_address]] typename Facts::Turns turns;
 };
 
 /// The addresses that a cursor works with.
@@ -25,9 +26,10 @@ template <class Facts>
 struct RingPlaces {
   unsigned char* stages;
   StageBarriers<typename Facts::Barriers, Facts::kStages> barriers;
+  typename Facts::Turns* turns;
 
   SLUICE_DEVICE explicit RingPlaces(RingStorage<Facts>& storage)
-      : stages(storage.stages), barriers(storage.barriers) {}
+      : stages(storage.stages), barriers(storage.barriers), turns(&storage.turns) {}
 
   SLUICE_DEVICE unsigned char* stage(int index) const { return stages + index * Facts::kStageBytes; }
   SLUICE_DEVICE uint64_t* full_barrier(int index) const {

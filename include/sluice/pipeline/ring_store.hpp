@@ -161,9 +161,7 @@ class RingWriter {
   /// All threads of the warps have come here.
   SLUICE_DEVICE static void meet() {
     if constexpr (Warps_::kCount == 1) {
-#if defined(__CUDA_ARCH__)
-      __syncwarp();
-#endif
+      detail::meet_warp();
     } else {
       NamedBarrier::sync(Warps_::kThreads, NamedBarrierId_);
     }
