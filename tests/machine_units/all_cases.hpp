@@ -26,6 +26,7 @@ inline std::vector<Case> all_cases() {
   add_wgmma_addresses(cases);
   add_wgmma_sparse(cases);
   add_map_cases(cases);
+  add_wgmma_small_operands(cases);
   return cases;
 }
 

@@ -477,4 +477,59 @@ inline void add_wgmma_sparse(std::vector<Case>& cases) {
   }
 }
 
+/// Zeros and subnormals next to large factors: does their exponent count when the products are aligned?
+inline void add_wgmma_small_operands(std::vector<Case>& cases) {
+  struct Type {
+    const char* name;
+    uint32_t width, mantissa, bias, high;
+  };
+  const Type types[] = {{"f16", 2, 10, 15, 30},
+                        {"bf16", 2, 7, 127, 200},
+                        {"tf32", 4, 23, 127, 200},
+                        {"e4m3", 1, 3, 7, 14},
+                        {"e5m2", 1, 2, 15, 29}};
+  for (const Type& t : types) {
+    const uint32_t k = wgmma_k(t.name);
+    for (int variant = 0; variant < 3; ++variant) {
+      WgmmaShot shot;
+      shot.a = shot.b = t.name;
+      shot.name = std::string("small_") + t.name + "_" + std::to_string(variant);
+      shot.stage = Bytes(4096);
+      Random random(9100 + static_cast<uint64_t>(variant) * 31 + t.width * 7 + t.mantissa);
+      const auto place = [&](uint32_t matrix, uint32_t row, uint32_t column, uint64_t value) {
+        const uint32_t byte = column * t.width;
+        const size_t at = matrix + row / 8 * 256 + byte / 16 * 128 + row % 8 * 16 + byte % 16;
+        std::memcpy(shot.stage.data() + at, &value, t.width);
+      };
+      const uint64_t all_mantissa = (uint64_t{1} << t.mantissa) - 1;
+      for (uint32_t row = 0; row < 64; ++row) {
+        for (uint32_t column = 0; column < k; ++column) {
+          // Column 0 meets the large factors of B. The others are moderate and grow smaller with the row.
+          uint64_t value = random.next() & all_mantissa;
+          const uint32_t exponent = t.bias - std::min(t.bias - 1, row * t.bias / 64);
+          value |= uint64_t{exponent} << t.mantissa;
+          if (column == 0) value = variant == 0 ? 0 : variant == 1 ? 1 : random.next() & all_mantissa;
+          if (row % 5 == 4 && column > 1) value = 0;
+          place(0, row, column, value);
+        }
+      }
+      for (uint32_t row = 0; row < 8; ++row) {
+        for (uint32_t column = 0; column < k; ++column) {
+          const uint32_t exponent = column == 0 ? t.high - row : t.bias;
+          place(2048, row, column, uint64_t{exponent} << t.mantissa | (random.next() & all_mantissa));
+        }
+      }
+      shot.a_descriptor = descriptor(0, 128, 256, 0);
+      shot.b_descriptor = descriptor(2048, 128, 256, 0);
+      shot.accumulators = Bytes(128 * 16);
+      for (size_t i = 4; i < shot.accumulators.size(); i += 8) {
+        // Odd registers: subnormal numbers of f32, or small ones.
+        put(shot.accumulators, i,
+            static_cast<uint32_t>(i % 16 == 4 ? random.next() & 0x807fffff : 0x30123456));
+      }
+      add_wgmma_shot(cases, shot);
+    }
+  }
+}
+
 }  // namespace sluice::hardware
