@@ -20,6 +20,7 @@
 #include <memory>
 #include <string>
 #include <type_traits>
+#include <unordered_map>
 #include <vector>
 
 #include "event/event.hpp"
@@ -171,6 +172,8 @@ struct Cta {
   uint32_t live_threads = 0;
   uint32_t register_pool = 0;          ///< registers free for setmaxnreg.inc
   uint32_t mbarrier_waiters = 0;       ///< splits parked on Wait::Mbarrier
+  /// Phases completed since init, by the barrier's offset: the unbounded ordinal behind the phase bit.
+  std::unordered_map<uint32_t, uint64_t> mbarrier_phases;
   uint64_t exited_at = 0;
 
   bool ended() const { return live_warps == 0; }
@@ -260,6 +263,10 @@ class Worker {
     return reinterpret_cast<uint8_t*>(address);
   }
 
+  /// Whether accesses of `bytes` from `lowest` to `highest` all lie in the allocation of the access before.
+  bool global_range(uint64_t lowest, uint64_t highest, uint64_t bytes, bool write) const {
+    return lowest >= cached_first_ && highest + bytes <= cached_first_ + cached_bytes_ && !(write && cached_read_only_);
+  }
   const Allocation* find_allocation(uint64_t address) const;
   void forget_cached_allocation() { cached_bytes_ = 0; }
 

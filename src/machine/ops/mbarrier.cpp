@@ -1,0 +1,374 @@
+// SPDX-FileCopyrightText: The sluice authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// mbarrier instructions. PTX ISA, "Parallel Synchronization and Communication Instructions: mbarrier".
+#include <bit>
+
+#include "machine/bind.hpp"
+#include "machine/ops/access.hpp"
+#include "machine/state.hpp"
+#include "machine/units/emit.hpp"
+#include "machine/units/mbarrier.hpp"
+
+namespace sluice::machine {
+namespace {
+
+using Kind = ptx::Operand::Kind;
+using ptx::Mod;
+using ptx::Opcode;
+using ptx::ScalarType;
+
+/// MODEL: how long a plain try_wait holds the thread; the ISA leaves the limit to the system.
+constexpr uint64_t kTryWaitLimitNs = 10'000;
+
+struct MbarrierArgs {
+  Address address;
+  Location value = 0;        ///< count, bytes, parity or state token
+  Location hint = 0;         ///< try_wait: time limit in ns
+  Location result = 0;       ///< state token; its sink when nobody wants it
+  uint32_t done = kSinkPredicate;
+  bool wants_token = false;
+  bool has_hint = false;
+  bool by_state = false;     ///< waits: the operand is a token, not a parity
+  bool expects = false;      ///< arrive.expect_tx: the value is a byte count
+  bool drops = false;
+  event::Semantics semantics = event::Semantics::Release;
+  event::Scope scope = event::Scope::Cta;
+};
+
+const MbarrierArgs& args_of(const Op& op) { return *static_cast<const MbarrierArgs*>(op.extra); }
+
+uint32_t first_lane(uint32_t lanes) { return static_cast<uint32_t>(std::countr_zero(lanes)); }
+
+/// The barrier that an address names; false after a fault.
+bool find_place(Warp& w, const Address& a, uint32_t lane, uint64_t address, MbarrierPlace& place) {
+  if ((address & 7) != 0) {
+    w.fault(FaultKind::MisalignedAddress, "an mbarrier object that does not lie on a multiple of 8", lane, address);
+    return false;
+  }
+  bool cluster = a.window == Window::SharedCluster;
+  if (a.window == Window::Generic) {
+    if (address - kSharedWindow >= kSharedWindowBytes) {
+      w.fault(FaultKind::InvalidAddressSpace, "an mbarrier object outside shared memory", lane, address);
+      return false;
+    }
+    cluster = true;
+  } else if (a.window != Window::Shared && !cluster) {
+    w.fault(FaultKind::InvalidAddressSpace, "an mbarrier object outside shared memory", lane, address);
+    return false;
+  }
+  const auto narrow = static_cast<uint32_t>(address);
+  place.offset = narrow & kSharedOffsetMask;
+  place.cta = w.cta;
+  if (cluster) return cluster_pointer(w, lane, narrow, 8, &place.cta) != nullptr;
+  return shared_pointer(w, lane, narrow, 8) != nullptr;
+}
+
+/// Calls `f(lane, place)` for each lane, in lane order; equal neighbouring addresses are looked up once.
+template <class F>
+bool for_places(Warp& w, const Address& a, uint32_t lanes, F&& f) {
+  uint64_t addresses[kLanes];
+  compute_addresses(w, a, lanes, addresses);
+  MbarrierPlace place;
+  uint64_t known = 1;  // no barrier has an odd address
+  for (uint32_t m = lanes; m != 0; m &= m - 1) {
+    const uint32_t lane = first_lane(m);
+    if (addresses[lane] != known) {
+      if (!find_place(w, a, lane, addresses[lane], place)) return false;
+      known = addresses[lane];
+    }
+    f(lane, place);
+  }
+  return true;
+}
+
+/// Tells the listener about one lane's operation on a barrier.
+void emit(Warp& w, event::Kind kind, const MbarrierArgs& a, uint32_t lane, MbarrierPlace place, int64_t value,
+          uint64_t phase) {
+  event::Sink* const sink = listener_for(w.worker(), kind);
+  if (sink == nullptr) return;
+  event::Event e = warp_event(w, kind, uint32_t{1} << lane);
+  uint64_t addresses[kLanes] = {};
+  addresses[lane] = shared_event_address(*place.cta, place.offset);
+  e.space = event::Space::Shared;
+  e.semantics = a.semantics;
+  e.scope = a.scope;
+  e.bytes = 8;
+  e.value = value;
+  e.phase = phase;
+  e.addresses = addresses;
+  sink->receive(e);
+}
+
+// --- init and inval -----------------------------------------------------------------------------------------------------
+
+Step init(Warp& w, const Op& op, uint32_t lanes) {
+  const MbarrierArgs& a = args_of(op);
+  const uint32_t* count = w.u32(a.value);
+  const bool good = for_places(w, a.address, lanes, [&](uint32_t lane, MbarrierPlace place) {
+    emit(w, event::Kind::MbarrierInit, a, lane, place, count[lane], 0);
+    mbarrier_init(place, count[lane]);
+    // MODEL: who waits on the old barrier looks again.
+    w.worker().wake_mbarrier(*place.cta, place.offset);
+  });
+  w.acted = true;
+  return good ? Step::Next : Step::Fault;
+}
+
+Step inval(Warp& w, const Op& op, uint32_t lanes) {
+  const MbarrierArgs& a = args_of(op);
+  const bool good = for_places(w, a.address, lanes, [&](uint32_t lane, MbarrierPlace place) {
+    emit(w, event::Kind::MbarrierInval, a, lane, place, 0, mbarrier_completed(place));
+    mbarrier_invalidate(place);
+  });
+  w.acted = true;
+  return good ? Step::Next : Step::Fault;
+}
+
+// --- arrivals and bytes ---------------------------------------------------------------------------------------------------
+
+Step arrive(Warp& w, const Op& op, uint32_t lanes) {
+  const MbarrierArgs& a = args_of(op);
+  const uint32_t* value = w.u32(a.value);
+  uint64_t* token = w.u64(a.result);
+  Worker& worker = w.worker();
+  const bool good = for_places(w, a.address, lanes, [&](uint32_t lane, MbarrierPlace place) {
+    MbarrierChange change;
+    change.arrivals = a.expects ? 1 : value[lane];
+    change.drop = a.drops ? change.arrivals : 0;
+    change.expect = a.expects ? int64_t{value[lane]} : 0;
+    event::Event agent;
+    if (worker.listener() != nullptr) {
+      const uint64_t phase = mbarrier_completed(place);
+      if (a.expects) emit(w, event::Kind::MbarrierExpectTx, a, lane, place, value[lane], phase);
+      emit(w, event::Kind::MbarrierArrive, a, lane, place, change.arrivals, phase);
+      agent = warp_event(w, event::Kind::MbarrierFlip, uint32_t{1} << lane);
+    }
+    const MbarrierResult result = mbarrier_apply(worker, place, change, agent);
+    if (a.wants_token) token[lane] = result.before;
+  });
+  w.acted = true;
+  return good ? Step::Next : Step::Fault;
+}
+
+/// expect_tx (small = 0) and complete_tx (small = 1) without an arrival.
+Step change_tx(Warp& w, const Op& op, uint32_t lanes) {
+  const MbarrierArgs& a = args_of(op);
+  const bool completes = op.small != 0;
+  const uint32_t* value = w.u32(a.value);
+  Worker& worker = w.worker();
+  const bool good = for_places(w, a.address, lanes, [&](uint32_t lane, MbarrierPlace place) {
+    event::Event agent;
+    if (worker.listener() != nullptr) {
+      emit(w, completes ? event::Kind::MbarrierCompleteTx : event::Kind::MbarrierExpectTx, a, lane, place, value[lane],
+           mbarrier_completed(place));
+      agent = warp_event(w, event::Kind::MbarrierFlip, uint32_t{1} << lane);
+    }
+    const int64_t bytes = value[lane];
+    mbarrier_apply(worker, place, MbarrierChange{.expect = completes ? -bytes : bytes}, agent);
+  });
+  w.acted = true;
+  return good ? Step::Next : Step::Fault;
+}
+
+Step pending_count(Warp& w, const Op& op, uint32_t lanes) {
+  const MbarrierArgs& a = args_of(op);
+  const uint64_t* token = w.u64(a.value);
+  uint32_t* result = w.u32(a.result);
+  for (uint32_t m = lanes; m != 0; m &= m - 1) {
+    const uint32_t lane = first_lane(m);
+    result[lane] = MbarrierWord::unpack(token[lane]).pending;
+  }
+  return Step::Next;
+}
+
+// --- waits ----------------------------------------------------------------------------------------------------------------
+
+/// What the lanes of a wait found.
+struct Looked {
+  uint32_t done = 0;        ///< lanes whose phase has completed
+  bool uniform = true;      ///< all lanes look at one barrier and parity
+  MbarrierPlace place;      ///< of the first lane
+  uint32_t parity = 0;
+};
+
+bool look(Warp& w, const MbarrierArgs& a, uint32_t lanes, Looked& found) {
+  const uint32_t* parity = w.u32(a.value);
+  const uint64_t* token = w.u64(a.value);
+  bool first = true;
+  return for_places(w, a.address, lanes, [&](uint32_t lane, MbarrierPlace place) {
+    const uint32_t p = a.by_state ? MbarrierWord::unpack(token[lane]).phase : parity[lane] & 1;
+    if (first) {
+      found.place = place;
+      found.parity = p;
+      first = false;
+    } else if (place.offset != found.place.offset || place.cta != found.place.cta || p != found.parity) {
+      found.uniform = false;
+    }
+    if (!mbarrier_parity_done(mbarrier_load(place), p)) return;
+    found.done |= uint32_t{1} << lane;
+    if (w.worker().listener() != nullptr) {
+      // The phase that satisfied the wait; on a barrier that completed none yet it is the one "before the first".
+      emit(w, event::Kind::MbarrierWait, a, lane, place, p, mbarrier_completed(place) - 1);
+    }
+  });
+}
+
+void set_done(Warp& w, const MbarrierArgs& a, uint32_t lanes, uint32_t done) {
+  uint32_t& predicate = w.predicate(a.done);
+  predicate = (predicate & ~lanes) | done;
+}
+
+Step test_wait(Warp& w, const Op& op, uint32_t lanes) {
+  const MbarrierArgs& a = args_of(op);
+  Looked found;
+  if (!look(w, a, lanes, found)) return Step::Fault;
+  set_done(w, a, lanes, found.done);
+  if (found.done != lanes) w.polled = true;
+  return Step::Next;
+}
+
+/// Holds the split until the phase completes or the time limit is over; then it looks again and answers.
+Step try_wait(Warp& w, const Op& op, uint32_t lanes) {
+  const MbarrierArgs& a = args_of(op);
+  Looked found;
+  if (!look(w, a, lanes, found)) return Step::Fault;
+  Split& split = w.splits[w.current];
+  // A deadline that this very wait has set, in a round before, is still in the split.
+  const bool again = split.deadline != 0 && split.key == found.place.offset && split.value == found.parity;
+  const bool over = again && w.worker().clock_ns() >= split.deadline;
+  // Lanes that wait for different things answer at once, as a GPU may.
+  if (found.done == 0 && found.uniform && !over && found.place.cta == w.cta) {
+    uint64_t deadline = split.deadline;
+    if (!again) deadline = w.worker().clock_ns() + (a.has_hint ? w.u32(a.hint)[first_lane(lanes)] : kTryWaitLimitNs);
+    return w.block_until(Wait::Mbarrier, found.place.offset, found.parity, deadline);
+  }
+  split.deadline = 0;
+  set_done(w, a, lanes, found.done);
+  if (found.done != lanes) w.polled = true;
+  return Step::Next;
+}
+
+// --- binding --------------------------------------------------------------------------------------------------------------
+
+Result<Address> bind_barrier_address(Binder& b, uint32_t operand) {
+  return bind_memory_address(b, b.operand(operand), b.mods().space());
+}
+
+void note_order(Binder& b, MbarrierArgs& a, event::Semantics standard) {
+  a.semantics = b.has(Mod::relaxed) ? event::Semantics::Relaxed : standard;
+  a.scope = b.has(Mod::cluster) ? event::Scope::Cluster : event::Scope::Cta;
+}
+
+Result<Op> finish(Binder& b, Handler handler, MbarrierArgs a) {
+  Op op = b.op(handler);
+  op.extra = b.extra(std::move(a));
+  return op;
+}
+
+Result<Op> bind_init(Binder& b) {
+  MbarrierArgs a;
+  Result<Address> address = bind_barrier_address(b, 0);
+  if (!address) return address.error();
+  a.address = *address;
+  Result<Location> count = b.source(1, ScalarType::u32);
+  if (!count) return count.error();
+  a.value = *count;
+  a.semantics = event::Semantics::Weak;
+  return finish(b, init, a);
+}
+
+Result<Op> bind_inval(Binder& b) {
+  MbarrierArgs a;
+  Result<Address> address = bind_barrier_address(b, 0);
+  if (!address) return address.error();
+  a.address = *address;
+  a.semantics = event::Semantics::Weak;
+  return finish(b, inval, a);
+}
+
+Result<Op> bind_tx(Binder& b) {
+  MbarrierArgs a;
+  Result<Address> address = bind_barrier_address(b, 0);
+  if (!address) return address.error();
+  a.address = *address;
+  Result<Location> bytes = b.source(1, ScalarType::u32);
+  if (!bytes) return bytes.error();
+  a.value = *bytes;
+  note_order(b, a, event::Semantics::Relaxed);
+  Result<Op> op = finish(b, change_tx, a);
+  op->small = b.instruction().op == Opcode::mbarrier_complete_tx ? 1 : 0;
+  return op;
+}
+
+/// arrive and arrive_drop. A form without a state operand has the address first.
+Result<Op> bind_arrive(Binder& b) {
+  MbarrierArgs a;
+  const uint32_t at = b.operand(0).kind == Kind::Address ? 0 : 1;
+  Result<Address> address = bind_barrier_address(b, at);
+  if (!address) return address.error();
+  a.address = *address;
+  a.result = b.sink();
+  if (at == 1 && b.is_register(b.operand(0))) {
+    a.wants_token = true;
+    a.result = b.destination(0);
+  }
+  a.expects = b.has(Mod::expect_tx);
+  a.drops = b.instruction().op == Opcode::mbarrier_arrive_drop;
+  if (b.count() > at + 1) {
+    Result<Location> value = b.source(at + 1, ScalarType::u32);
+    if (!value) return value.error();
+    a.value = *value;
+  } else {
+    a.value = b.constant32(1);
+  }
+  note_order(b, a, event::Semantics::Release);
+  return finish(b, arrive, a);
+}
+
+Result<Op> bind_pending_count(Binder& b) {
+  MbarrierArgs a;
+  a.result = b.destination(0);
+  Result<Location> token = b.source(1, ScalarType::b64);
+  if (!token) return token.error();
+  a.value = *token;
+  return finish(b, pending_count, a);
+}
+
+Result<Op> bind_wait(Binder& b) {
+  MbarrierArgs a;
+  a.done = b.predicate(0);
+  Result<Address> address = bind_barrier_address(b, 1);
+  if (!address) return address.error();
+  a.address = *address;
+  a.by_state = !b.has(Mod::parity);
+  Result<Location> value = b.source(2, a.by_state ? ScalarType::b64 : ScalarType::u32);
+  if (!value) return value.error();
+  a.value = *value;
+  if (b.count() > 3) {
+    Result<Location> hint = b.source(3, ScalarType::u32);
+    if (!hint) return hint.error();
+    a.hint = *hint;
+    a.has_hint = true;
+  }
+  note_order(b, a, event::Semantics::Acquire);
+  return finish(b, b.instruction().op == Opcode::mbarrier_try_wait ? try_wait : test_wait, a);
+}
+
+constexpr BindRow kRows[] = {
+    {Opcode::mbarrier_init, bind_init},
+    {Opcode::mbarrier_inval, bind_inval},
+    {Opcode::mbarrier_expect_tx, bind_tx},
+    {Opcode::mbarrier_complete_tx, bind_tx},
+    {Opcode::mbarrier_arrive, bind_arrive},
+    {Opcode::mbarrier_arrive_drop, bind_arrive},
+    {Opcode::mbarrier_test_wait, bind_wait},
+    {Opcode::mbarrier_try_wait, bind_wait},
+    {Opcode::mbarrier_pending_count, bind_pending_count},
+};
+
+}  // namespace
+
+std::span<const BindRow> mbarrier_rows() { return kRows; }
+
+}  // namespace sluice::machine

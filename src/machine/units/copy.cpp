@@ -1,0 +1,41 @@
+// SPDX-FileCopyrightText: The sluice authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// Checks that copies make when they are issued.
+#include "machine/units/copy.hpp"
+
+#include <fmt/format.h>
+
+namespace sluice::machine {
+
+bool resolve_shared(Warp& w, const Address& operand, uint32_t lane, uint64_t address, uint32_t bytes, uint32_t alignment,
+                    uint32_t& out) {
+  if (address % alignment != 0) {
+    w.fault(FaultKind::MisalignedAddress,
+            fmt::format("an asynchronous copy needs shared address 0x{:x} to be a multiple of {}", address, alignment), lane,
+            address);
+    return false;
+  }
+  const bool own = operand.window == Window::Shared;
+  bool cluster = operand.window == Window::SharedCluster;
+  if (operand.window == Window::Generic) cluster = address - kSharedWindow < kSharedWindowBytes;
+  if (!own && !cluster) {
+    w.fault(FaultKind::InvalidAddressSpace, "an address that must lie in shared memory does not", lane, address);
+    return false;
+  }
+  const auto narrow = static_cast<uint32_t>(address);
+  if (own) {
+    if (shared_pointer(w, lane, narrow, bytes) == nullptr) return false;
+    out = w.cta->rank << kSharedRankShift | (narrow & kSharedOffsetMask);
+    return true;
+  }
+  out = narrow;
+  return cluster_pointer(w, lane, narrow, bytes, nullptr) != nullptr;
+}
+
+uint32_t bulk_group_of(Warp& w, uint32_t lane) {
+  if (w.bulk_group.empty()) w.bulk_group.resize(kLanes);
+  return w.bulk_group[lane];
+}
+
+}  // namespace sluice::machine

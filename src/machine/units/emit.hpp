@@ -1,0 +1,89 @@
+// SPDX-FileCopyrightText: The sluice authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// Events of the asynchronous units: the agent is a warp instruction or an asynchronous operation. Everything here is
+// behind the test whether someone listens.
+#pragma once
+
+#include <span>
+
+#include "event/event.hpp"
+#include "machine/state.hpp"
+
+namespace sluice::machine {
+
+/// The listener if it wants this kind, else null.
+inline event::Sink* listener_for(Worker& worker, event::Kind kind) {
+  event::Sink* const sink = worker.listener();
+  return sink != nullptr && (sink->wants() & event::mask_of(kind)) != 0 ? sink : nullptr;
+}
+
+/// Address of a place in a CTA's shared memory, as events name it: the generic address.
+inline uint64_t shared_event_address(const Cta& cta, uint32_t offset) {
+  return kSharedWindow | uint64_t{cta.rank} << kSharedRankShift | offset;
+}
+
+inline uint32_t origin_at(Worker& worker, uint32_t function, uint32_t pc) {
+  return worker.kernel().functions[function]->lowered->code[pc].loc;
+}
+
+/// An event of the running warp instruction.
+inline event::Event warp_event(Warp& w, event::Kind kind, uint32_t lanes) {
+  event::Event e;
+  e.kind = kind;
+  e.launch = w.worker().launch().ordinal;
+  e.cta = w.cta->linear;
+  e.warp = w.index;
+  e.lanes = lanes;
+  e.origin = origin_at(w.worker(), w.frames[w.frame_node].function, w.pc);
+  return e;
+}
+
+/// An event of an asynchronous operation, told apart by its id.
+inline event::Event operation_event(Worker& worker, const AsyncOp& op, event::Kind kind) {
+  event::Event e;
+  e.kind = kind;
+  e.proxy = op.kind == AsyncKind::CpAsync ? event::Proxy::Generic : event::Proxy::Async;
+  e.launch = worker.launch().ordinal;
+  e.cta = op.cta->linear;
+  e.warp = op.warp;
+  e.lanes = uint32_t{1} << op.lane;
+  e.operation = op.id;
+  e.origin = origin_at(worker, op.origin_function, op.origin_pc);
+  return e;
+}
+
+/// One contiguous access of an asynchronous operation.
+inline void emit_operation_access(Worker& worker, const AsyncOp& op, event::Kind kind, event::Space space,
+                                  uint64_t address, uint32_t bytes) {
+  event::Sink* const sink = listener_for(worker, kind);
+  if (sink == nullptr) return;
+  event::Event e = operation_event(worker, op, kind);
+  e.space = space;
+  e.bytes = bytes;
+  e.addresses = std::span<const uint64_t>(&address, 1);
+  sink->receive(e);
+}
+
+/// An operation begins or ends.
+inline void emit_operation(Worker& worker, const AsyncOp& op, event::Kind kind) {
+  if (event::Sink* const sink = listener_for(worker, kind)) sink->receive(operation_event(worker, op, kind));
+}
+
+/// Fills in what every asynchronous operation says about its issuer.
+inline AsyncOp make_operation(Warp& w, uint32_t lane, AsyncKind kind, AsyncOp::Perform perform) {
+  AsyncOp op;
+  op.kind = kind;
+  op.cta = w.cta;
+  op.warp = w.index;
+  op.lane = lane;
+  op.origin_function = w.frames[w.frame_node].function;
+  op.origin_pc = w.pc;
+  op.perform = perform;
+  return op;
+}
+
+/// Ends the launch with a fault that an asynchronous operation met.
+void fail_operation(Worker& worker, const AsyncOp& op, FaultKind kind, std::string message, uint64_t address);
+
+}  // namespace sluice::machine

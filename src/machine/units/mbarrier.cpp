@@ -1,0 +1,137 @@
+// SPDX-FileCopyrightText: The sluice authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// Changes of mbarrier objects and the completion of their phases.
+#include "machine/units/mbarrier.hpp"
+
+#include <cstring>
+
+#include "machine/units/emit.hpp"
+
+namespace sluice::machine {
+namespace {
+
+constexpr uint32_t kCountMask = kMostArrivals;
+constexpr uint64_t kTxMask = (uint64_t{1} << 21) - 1;
+
+// The layout of the word.
+constexpr int kPendingShift = 0;
+constexpr int kExpectedShift = 20;
+constexpr int kTxShift = 40;
+constexpr int kPhaseShift = 63;
+
+void store(MbarrierPlace place, const MbarrierWord& word) {
+  const uint64_t packed = word.pack();
+  std::memcpy(place.cta->shared.data() + place.offset, &packed, sizeof packed);
+}
+
+}  // namespace
+
+MbarrierWord MbarrierWord::unpack(uint64_t word) {
+  MbarrierWord w;
+  w.pending = static_cast<uint32_t>(word >> kPendingShift) & kCountMask;
+  w.expected = static_cast<uint32_t>(word >> kExpectedShift) & kCountMask;
+  const auto tx = static_cast<int64_t>(word >> kTxShift & kTxMask);
+  w.tx = static_cast<int32_t>((tx ^ (1 << 20)) - (1 << 20));
+  w.phase = (word >> kPhaseShift & 1) != 0;
+  return w;
+}
+
+uint64_t MbarrierWord::pack() const {
+  return uint64_t{pending & kCountMask} << kPendingShift | uint64_t{expected & kCountMask} << kExpectedShift |
+         (static_cast<uint64_t>(static_cast<int64_t>(tx)) & kTxMask) << kTxShift | uint64_t{phase} << kPhaseShift;
+}
+
+uint64_t mbarrier_load(MbarrierPlace place) {
+  uint64_t word;
+  std::memcpy(&word, place.cta->shared.data() + place.offset, sizeof word);
+  return word;
+}
+
+void mbarrier_init(MbarrierPlace place, uint32_t count) {
+  MbarrierWord word;
+  // MODEL: a count outside 1 .. 2^20 - 1 is cut to 20 bits.
+  word.expected = word.pending = count & kCountMask;
+  store(place, word);
+  place.cta->mbarrier_phases[place.offset] = 0;
+}
+
+void mbarrier_add_pending(MbarrierPlace place) {
+  MbarrierWord word = MbarrierWord::unpack(mbarrier_load(place));
+  word.pending = (word.pending + 1) & kCountMask;
+  store(place, word);
+}
+
+void mbarrier_invalidate(MbarrierPlace place) {
+  // MODEL: the memory is left as it is; only the ordinals forget the barrier.
+  place.cta->mbarrier_phases.erase(place.offset);
+}
+
+uint64_t mbarrier_completed(MbarrierPlace place) {
+  const auto found = place.cta->mbarrier_phases.find(place.offset);
+  return found == place.cta->mbarrier_phases.end() ? 0 : found->second;
+}
+
+MbarrierResult mbarrier_apply(Worker& worker, MbarrierPlace place, MbarrierChange change, const event::Event& agent) {
+  MbarrierResult result;
+  result.before = mbarrier_load(place);
+  MbarrierWord word = MbarrierWord::unpack(result.before);
+  word.tx = static_cast<int32_t>(word.tx + change.expect);
+  word.expected = (word.expected - change.drop) & kCountMask;
+  word.pending = (word.pending - change.arrivals) & kCountMask;
+  if (worker.listener() != nullptr) result.ordinal = mbarrier_completed(place);
+  if (word.pending != 0 || word.tx != 0) {
+    store(place, word);
+    return result;
+  }
+
+  // The phase completes.
+  result.completed = true;
+  word.pending = word.expected;
+  word.phase = !word.phase;
+  store(place, word);
+  ++place.cta->mbarrier_phases[place.offset];
+  ++worker.statistics().mbarrier_phases;
+  if (event::Sink* const sink = listener_for(worker, event::Kind::MbarrierFlip)) {
+    event::Event e = agent;
+    const uint64_t address = shared_event_address(*place.cta, place.offset);
+    e.kind = event::Kind::MbarrierFlip;
+    e.space = event::Space::Shared;
+    e.phase = result.ordinal;
+    e.value = 0;
+    e.addresses = std::span<const uint64_t>(&address, 1);
+    sink->receive(e);
+  }
+  worker.wake_mbarrier(*place.cta, place.offset);
+  return result;
+}
+
+void mbarrier_complete_tx(Worker& worker, const AsyncOp& op, MbarrierPlace place, uint32_t bytes) {
+  event::Event agent;
+  if (worker.listener() != nullptr) {
+    agent = operation_event(worker, op, event::Kind::MbarrierCompleteTx);
+    const uint64_t address = shared_event_address(*place.cta, place.offset);
+    agent.space = event::Space::Shared;
+    agent.bytes = bytes;
+    agent.value = bytes;
+    agent.phase = mbarrier_completed(place);
+    agent.addresses = std::span<const uint64_t>(&address, 1);
+    if (event::Sink* const sink = listener_for(worker, event::Kind::MbarrierCompleteTx)) sink->receive(agent);
+    agent.addresses = {};
+  }
+  mbarrier_apply(worker, place, MbarrierChange{.expect = -int64_t{bytes}}, agent);
+}
+
+void fail_operation(Worker& worker, const AsyncOp& op, FaultKind kind, std::string message, uint64_t address) {
+  Fault fault{.kind = kind, .message = std::move(message)};
+  fault.function = op.origin_function;
+  fault.instruction = op.origin_pc;
+  fault.origin = origin_at(worker, op.origin_function, op.origin_pc);
+  std::copy(op.cta->index, op.cta->index + 3, fault.cta);
+  fault.warp = op.warp;
+  fault.lane = op.lane;
+  fault.address = address;
+  worker.fail(std::move(fault));
+}
+
+}  // namespace sluice::machine
