@@ -86,7 +86,15 @@ setup_packages() {
     "a compiler or python3 earlier on the PATH may not see the distribution's files: PATH=$PATH"
 }
 
-setup_apt() { DEBIAN_FRONTEND=noninteractive apt-get -qq -o DPkg::Lock::Timeout=120 "$@" </dev/null; }
+# apt-get without its chatter; where it fails, the end of what it said.
+setup_apt() {
+  local log
+  log=$(mktemp)
+  DEBIAN_FRONTEND=noninteractive apt-get -qq -o DPkg::Lock::Timeout=120 "$@" </dev/null >"$log" 2>&1 && rm -f "$log" && return
+  tail -n 15 "$log" >&2
+  rm -f "$log"
+  return 1
+}
 
 # setup_wheels DIR REQUIREMENT...: unpacks wheels from PyPI into DIR, all or nothing. DIR/.wheels keeps what was asked
 # for, and is how the next run sees that nothing is to do. pip's --target leaves the system's Python alone.
