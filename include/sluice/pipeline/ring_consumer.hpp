@@ -5,6 +5,7 @@
 // the role does, across any number of loops, so index and phase are never restarted.
 #pragma once
 
+#include "sluice/pipeline/ring_multicast.hpp"
 #include "sluice/pipeline/ring_storage.hpp"
 
 namespace sluice {
@@ -22,28 +23,6 @@ inline constexpr Hold<Stages> hold{};
 inline constexpr int kMaxHeldStages = 4;
 
 namespace detail {
-
-/// The rank of the CTA that lane `lane` of a consumer warp signals when it gives a stage back: each CTA that
-/// refills this one's stages has a lane, Facts::kTargets in all.
-template <class Facts>
-SLUICE_DEVICE uint32_t refilling_cta(uint32_t lane) {
-  using Extent = typename Facts::Extent;
-  constexpr uint32_t kX = Extent::kX;
-  const uint32_t rank = ptx::cluster_ctarank();
-  const uint32_t x = cluster_x<Extent>(rank);
-  const uint32_t y = cluster_y<Extent>(rank);
-  if constexpr (Facts::kTargets == Extent::kSize) {
-    return lane;
-  } else if constexpr (!Facts::kRefillY) {
-    return lane + y * kX;
-  } else if constexpr (!Facts::kRefillX) {
-    return x + lane * kX;
-  } else {
-    // The row first, then the column without this CTA.
-    const uint32_t other = lane - kX;
-    return lane < kX ? lane + y * kX : x + (other + (other >= y)) * kX;
-  }
-}
 
 /// Arrives once at a barrier whose address in the cluster's window is known.
 /// PTX: mbarrier.arrive.shared::cluster.b64 (release, CTA scope, as everywhere here)
@@ -99,7 +78,7 @@ class RingConsumer {
       is_signaller_ = lane < Facts::kTargets;
       // Lanes without a target keep an address that exists, of this warp's first target.
       peer_empty_ = ptx::mapa(ptx::shared_address(&places.barriers.empty(0)),
-                              detail::refilling_cta<Facts>(is_signaller_ ? lane : 0));
+                              detail::refilling_cta<Facts>(ptx::cluster_ctarank(), is_signaller_ ? lane : 0));
     }
 #pragma unroll
     for (int& index : held_) index = kNone;

@@ -7,16 +7,11 @@
 #pragma once
 
 #include "sluice/pipeline/ring_diagnosis.hpp"
+#include "sluice/pipeline/ring_multicast.hpp"
 #include "sluice/pipeline/ring_source.hpp"
 #include "sluice/pipeline/ring_storage.hpp"
 
 namespace sluice {
-
-/// Where this CTA stands among those that share a tile.
-struct MulticastPlace {
-  uint32_t share;
-  uint16_t mask;
-};
 
 namespace detail {
 
@@ -70,10 +65,14 @@ class RingProducerBase {
       auto& state = producer->state_;
       const int index = state.index();
       producer->places_.barriers.wait_empty(index, state.phase());
+      producer->after_wait();
       ++state;
       return typename Derived::Slot(producer, index, trip);
     }
   };
+
+  /// What a producer does between waiting for a stage and filling it: nothing here.
+  SLUICE_DEVICE static void after_wait() {}
 
   SLUICE_DEVICE RingProducerBase(RingPlaces<Facts> places, bool is_mine)
       : places_(places), state_(0, 1, 0), is_mine_(is_mine) {}
@@ -141,7 +140,8 @@ class CopyEngineProducer : public detail::RingProducerBase<Facts, CopyEngineProd
       void* tile = places.stage(index_) + Facts::template kOffset<I>;
       if constexpr (Operand::kMulticast) {
         constexpr int kShares = detail::multicast_ctas<typename Facts::Cluster>(Operand::kAlong);
-        const MulticastPlace place = producer_->template multicast_place<Operand::kAlong>();
+        const detail::MulticastPlace place =
+            detail::multicast_place<Facts, Operand::kAlong>(ptx::cluster_ctarank());
         detail::issue_multicast_load<Tile, kShares>(tile, source, places.full_barrier(index_), place.share,
                                                     place.mask);
       } else {
@@ -172,24 +172,9 @@ class CopyEngineProducer : public detail::RingProducerBase<Facts, CopyEngineProd
   }
 
  private:
-  template <Along Direction>
-  SLUICE_DEVICE static MulticastPlace multicast_place() {
-    constexpr uint32_t kX = Facts::Extent::kX;
-    constexpr uint32_t kY = Facts::Extent::kY;
-    const uint32_t rank = ptx::cluster_ctarank();
-    const uint32_t x = detail::cluster_x<typename Facts::Extent>(rank);
-    const uint32_t y = detail::cluster_y<typename Facts::Extent>(rank);
-    if constexpr (Direction == Along::X) {
-      return {x, static_cast<uint16_t>(((1u << kX) - 1) << (y * kX))};
-    } else if constexpr (Direction == Along::Y) {
-      uint32_t column = 0;
-#pragma unroll
-      for (uint32_t i = 0; i < kY; ++i) column |= 1u << (i * kX);
-      return {y, static_cast<uint16_t>(column << x)};
-    } else {
-      return {rank, static_cast<uint16_t>((1u << Facts::Extent::kSize) - 1)};
-    }
-  }
+  /// One lane fills for all: none may still wait for the stage when it starts, or the phase could come round
+  /// again under its eyes. No instruction where the compiler sees that the lanes are together.
+  SLUICE_DEVICE static void after_wait() { detail::meet_warp(); }
 
   bool is_issuer_;
 };

@@ -122,11 +122,11 @@ struct ClusterTraits<ClusterShape<X, Y, Z>> {
 
 /// Position of the CTA of rank `rank` in its cluster; a constant along a dimension of one CTA.
 template <class Extent>
-SLUICE_DEVICE uint32_t cluster_x(uint32_t rank) {
+SLUICE_HOST_DEVICE constexpr uint32_t cluster_x(uint32_t rank) {
   return Extent::kX == 1 ? 0 : Extent::kY == 1 ? rank : rank % Extent::kX;
 }
 template <class Extent>
-SLUICE_DEVICE uint32_t cluster_y(uint32_t rank) {
+SLUICE_HOST_DEVICE constexpr uint32_t cluster_y(uint32_t rank) {
   return Extent::kY == 1 ? 0 : Extent::kX == 1 ? rank : rank / Extent::kX;
 }
 
