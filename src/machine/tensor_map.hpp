@@ -27,7 +27,7 @@ struct TensorMapInfo {
   uint8_t interleave = 0;    ///< 0 none, 1 slices of 16 bytes, 2 of 32
   uint8_t swizzle = 0;       ///< numbers as in CUtensorMapSwizzle: 0 none, 1 32 bytes, 2 64, 3 128, 4.. with larger atoms
   uint8_t l2_promotion = 0;  ///< 0 none, 1 64 bytes, 2 128, 3 256
-  bool fill_nan = false;     ///< elements outside read as the special NaN, else zero
+  uint8_t fill = 0;          ///< what elements outside read as: 0 zero, 1 the special NaN
   uint64_t address = 0;
   std::array<uint64_t, 5> dims{};      ///< extents in elements
   std::array<uint64_t, 4> strides{};   ///< bytes between neighbours of dimension i + 1
@@ -49,6 +49,9 @@ uint32_t element_bits(TensorType type);
 bool is_floating(TensorType type);
 /// Bytes within which a swizzle permutes; 0 for none.
 uint32_t swizzle_span(uint8_t swizzle);
+
+/// Bytes of a box as the driver counts them, with element strides rounding down. The box must have positive strides.
+uint64_t noted_box_bytes(const TensorMapInfo& info);
 
 /// The rules of the driver's encode calls. The error says in a sentence which rule is broken.
 Result<void> check_tensor_map(const TensorMapInfo& info);

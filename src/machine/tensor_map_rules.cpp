@@ -15,6 +15,7 @@ constexpr uint64_t kStrideLimit = uint64_t{1} << 40;
 constexpr uint32_t kMostBox = 256;
 constexpr uint32_t kMostStep = 8;
 constexpr uint32_t kMostPixels = 1024;
+constexpr uint64_t kMostBytes = 232448;  ///< shared memory that a CTA can have
 
 template <class... T>
 Error broken(fmt::format_string<T...> text, T&&... values) {
@@ -35,8 +36,8 @@ Result<void> check_modes(const TensorMapInfo& m) {
   // MODEL: an sm_90 device takes neither sub-byte elements nor swizzles with larger atoms.
   if (m.type > TensorType::TF32Ftz) return broken("element type {} needs a later device", static_cast<int>(m.type));
   if (m.swizzle > 3) return broken("swizzle {} needs a later device", m.swizzle);
-  if (m.fill_nan && !is_floating(m.type)) return broken("NaN fill needs a floating-point element type");
-  if (m.interleave == 2 && m.swizzle != 1) return broken("the 32-byte interleave goes with the 32-byte swizzle alone");
+  if (m.fill > 1) return broken("fill mode {} does not exist", m.fill);
+  if (m.fill != 0 && !is_floating(m.type)) return broken("NaN fill needs a floating-point element type");
   return {};
 }
 
@@ -45,7 +46,7 @@ Result<void> check_tensor(const TensorMapInfo& m) {
   if (m.rank < least || m.rank > 5) return broken("the rank is {}, allowed are {} to 5", m.rank, least);
   if (m.interleave != 0 && m.rank < 3) return broken("the rank is {}, an interleaved layout needs 3", m.rank);
   const uint64_t alignment = m.interleave == 2 || is_padded(m.type) ? 32 : 16;
-  if (m.address == 0) return broken("the global address is null");
+  if (m.address >> 57 != 0) return broken("the global address 0x{:x} is not below 2^57", m.address);
   if (m.address % alignment != 0) return broken("the global address 0x{:x} is not a multiple of {}", m.address, alignment);
   for (unsigned i = 0; i < m.rank; ++i) {
     if (m.dims[i] == 0 || m.dims[i] > kMostExtent) {
@@ -56,7 +57,7 @@ Result<void> check_tensor(const TensorMapInfo& m) {
     if (m.strides[i] % alignment != 0) return broken("stride {} is {} bytes, not a multiple of {}", i, m.strides[i], alignment);
     if (m.strides[i] >= kStrideLimit) return broken("stride {} is {} bytes, not below 2^40", i, m.strides[i]);
   }
-  for (unsigned i = m.interleave == 0 ? 1 : 0; i < m.rank; ++i) {
+  for (unsigned i = 0; i < m.rank; ++i) {
     if (m.steps[i] == 0 || m.steps[i] > kMostStep) {
       return broken("element stride {} is {}, allowed are 1 to {}", i, m.steps[i], kMostStep);
     }
@@ -78,6 +79,9 @@ Result<void> check_box(const TensorMapInfo& m) {
   for (unsigned i = 0; i < m.rank; ++i) {
     if (m.box[i] == 0 || m.box[i] > kMostBox) return broken("box extent {} is {}, allowed are 1 to {}", i, m.box[i], kMostBox);
   }
+  if (noted_box_bytes(m) > kMostBytes) {
+    return broken("the box takes {} bytes, more than the {} of a CTA's shared memory", noted_box_bytes(m), kMostBytes);
+  }
   return check_row(m, m.box[0]);
 }
 
@@ -92,6 +96,9 @@ Result<void> check_im2col(const TensorMapInfo& m) {
   }
   if (m.channels == 0 || m.channels > kMostBox) return broken("channels per pixel are {}, allowed are 1 to {}", m.channels, kMostBox);
   if (m.pixels == 0 || m.pixels > kMostPixels) return broken("pixels per column are {}, allowed are 1 to {}", m.pixels, kMostPixels);
+  if (noted_box_bytes(m) > kMostBytes) {
+    return broken("the pixels take {} bytes, more than the {} of a CTA's shared memory", noted_box_bytes(m), kMostBytes);
+  }
   return check_row(m, m.channels);
 }
 
@@ -114,6 +121,13 @@ bool is_floating(TensorType type) {
     case TensorType::TF32: case TensorType::TF32Ftz: return true;
     default: return false;
   }
+}
+
+uint64_t noted_box_bytes(const TensorMapInfo& m) {
+  uint64_t bytes = element_bits(m.type) / 8;
+  if (m.im2col) return bytes * m.channels * m.pixels;
+  for (unsigned i = 0; i < m.rank; ++i) bytes *= m.box[i] / m.steps[i];
+  return bytes;
 }
 
 uint32_t swizzle_span(uint8_t swizzle) { return swizzle == 0 ? 0 : swizzle == 1 ? 32 : swizzle == 2 ? 64 : 128; }

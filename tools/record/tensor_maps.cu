@@ -17,6 +17,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <utility>
 
 namespace {
 
@@ -271,6 +272,28 @@ void tile_sweeps() {
   record(large);
 }
 
+/// The limits that the first recording left open: how many bytes a box may have, how high an address may be.
+void limits() {
+  Case c;
+  c.type = CU_TENSOR_MAP_DATA_TYPE_UINT8;
+  c.rank = 3;
+  for (auto [a, b] : {std::pair<uint32_t, uint32_t>{226, 64}, {227, 64}, {167, 87}, {228, 64}}) {
+    c.box[0] = 16, c.box[1] = a, c.box[2] = b;
+    record(c);
+  }
+  Case pixels;
+  pixels.im2col = true;
+  pixels.rank = 3;
+  pixels.channels = 256;
+  for (uint32_t n : {454u, 455u, 456u, 1024u}) {
+    pixels.pixels = n;
+    record(pixels);
+  }
+  const uint64_t addresses[] = {0x00fffffffffffff0ull, 0x0100000000000000ull, 0x01fffffffffffff0ull, 0x0200000000000000ull,
+                                0x0400000000000000ull, 0x8000000000000000ull};
+  vary(Case{}, [](Case& e) -> uint64_t& { return e.address; }, addresses);
+}
+
 void im2col_sweeps() {
   Case base;
   base.im2col = true;
@@ -394,6 +417,7 @@ int main() {
   im2col_sweeps();
   random_cases();
   replaced_addresses();
+  limits();
   std::fprintf(stderr, "%d cases\n", count);
   return 0;
 }

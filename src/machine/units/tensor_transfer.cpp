@@ -17,7 +17,7 @@ constexpr uint32_t kChunk = 16;
 
 /// The NaN that fills what lies outside, in the low bits.
 uint64_t fill_of(const TensorMapInfo& map) {
-  if (!map.fill_nan) return 0;
+  if (map.fill == 0) return 0;
   switch (map.type) {
     case TensorType::F16: case TensorType::BF16: return 0x7fff;
     case TensorType::F64: return 0x7fffffffffffffff;
