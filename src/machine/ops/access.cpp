@@ -6,6 +6,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <bit>
 
 namespace sluice::machine {
@@ -161,6 +162,38 @@ uint8_t* cluster_pointer(Warp& w, uint32_t lane, uint32_t address, uint32_t byte
   return pointer;
 }
 
+namespace {
+
+/// The common case: all lanes, one kind of memory, everything in bounds. False sends it the careful way.
+bool translate_together(Warp& w, Window window, const uint64_t (&addresses)[kLanes], uint32_t bytes, bool write,
+                        uint8_t* (&out)[kLanes]) {
+  uint64_t any = 0;
+  uint64_t lowest = ~uint64_t{0};
+  uint64_t highest = 0;
+  for (int i = 0; i < kLanes; ++i) {
+    any |= addresses[i];
+    lowest = std::min(lowest, addresses[i]);
+    highest = std::max(highest, addresses[i]);
+  }
+  if ((any & (bytes - 1)) != 0) return false;
+  if (window == Window::Shared) {
+    const uint64_t base = uint64_t{w.cta->rank} << kSharedRankShift;
+    if (lowest < base || highest - base + bytes > w.cta->shared.size()) return false;
+    uint8_t* const shared = w.cta->shared.data() - base;
+    for (int i = 0; i < kLanes; ++i) out[i] = shared + addresses[i];
+    return true;
+  }
+  if (window == Window::Global || window == Window::Generic) {
+    // The windows of shared and local memory hold no allocation, so a generic address in one is a global address.
+    if (!w.worker().global_range(lowest, highest, bytes, write)) return false;
+    for (int i = 0; i < kLanes; ++i) out[i] = reinterpret_cast<uint8_t*>(addresses[i]);
+    return true;
+  }
+  return false;
+}
+
+}  // namespace
+
 bool translate(Warp& w, Window window, uint32_t lanes, uint64_t (&addresses)[kLanes], uint32_t bytes, bool write,
                uint8_t* (&out)[kLanes]) {
   // Relative addresses become absolute first.
@@ -171,6 +204,7 @@ bool translate(Warp& w, Window window, uint32_t lanes, uint64_t (&addresses)[kLa
     for (uint64_t& address : addresses) address += w.frames[w.frame_node].local_base;
     window = Window::Local;
   }
+  if (lanes == kAllLanes && translate_together(w, window, addresses, bytes, write, out)) return true;
   uint64_t low_bits = 0;
   for (uint32_t m = lanes; m != 0; m &= m - 1) low_bits |= addresses[std::countr_zero(m)];
   if ((low_bits & (bytes - 1)) != 0) {
