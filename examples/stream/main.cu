@@ -117,11 +117,10 @@ void require_shared_memory(const Options& options) {
   const std::size_t available = 228 * kBytesPerKib;
   if (per_cta * options.ctas_per_sm <= available) return;
   example::fail(kProgram,
-                "%d stages of %d KiB in %d CTAs per SM need %zu bytes of shared memory per SM, which has "
-                "%zu: use fewer "
-                "stages, smaller tiles or fewer CTAs",
+                "%d stages of %d KiB in %d CTA%s per SM need %zu bytes of shared memory per SM, "
+                "which has %zu: use fewer stages, smaller tiles or fewer CTAs",
                 options.shape.stages, options.shape.tile_kib, options.ctas_per_sm,
-                per_cta * options.ctas_per_sm, available);
+                options.ctas_per_sm == 1 ? "" : "s", per_cta * options.ctas_per_sm, available);
 }
 
 void check(cudaError_t status, const char* step) {
