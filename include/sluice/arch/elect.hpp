@@ -16,9 +16,7 @@ SLUICE_DEVICE bool elect_one_sync() {
   SLUICE_PTX(
       "{\n\t.reg .pred elected;\n\telect.sync _|elected, 0xffffffff;\n\t"
       "selp.b32 %0, 1, 0, elected;\n\t}"
-      : "=r"(elected)
-      :
-      : "memory");
+      : "=r"(elected));
   return elected != 0;
 }
 

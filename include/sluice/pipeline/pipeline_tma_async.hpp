@@ -121,7 +121,7 @@ class PipelineTmaAsync {
   SLUICE_DEVICE void producer_commit(PipelineState, uint32_t) {}
 
   /// Calls `arrive_op` with the stage's full barrier.
-  template <class ArriveOp>
+  template <class ArriveOp, class = std::enable_if_t<!std::is_integral_v<std::decay_t<ArriveOp>>>>
   SLUICE_DEVICE void producer_commit(PipelineState state, ArriveOp&& arrive_op) {
     static_cast<ArriveOp&&>(arrive_op)(producer_get_barrier(state));
   }
@@ -167,6 +167,7 @@ class PipelineTmaAsync {
   /// Gives the stage back, to every CTA that fills it. All consumer threads, after their last access.
   SLUICE_DEVICE void consumer_release(PipelineState state) {
     detail::expect_consumer("consumer_release", params_.role);
+    detail::expect_position("consumer_release", state.index(), state.phase(), Stages);
     auto& empty = barriers_.empty(state.index());
     if (is_local_) {
       empty.arrive();

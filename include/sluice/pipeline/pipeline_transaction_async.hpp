@@ -83,6 +83,7 @@ class PipelineTransactionAsync {
   /// Arrives once at the full barrier of CTA dst_blockid.
   SLUICE_DEVICE void producer_commit(PipelineState state) {
     detail::expect_producer("producer_commit", params_.role);
+    detail::expect_position("producer_commit", state.index(), state.phase(), Stages);
     barriers_.full(state.index()).arrive(params_.dst_blockid);
   }
 
@@ -118,6 +119,7 @@ class PipelineTransactionAsync {
   /// Arrives once at the empty barrier of CTA dst_blockid: this thread is done with the stage.
   SLUICE_DEVICE void consumer_release(PipelineState state) {
     detail::expect_consumer("consumer_release", params_.role);
+    detail::expect_position("consumer_release", state.index(), state.phase(), Stages);
     barriers_.empty(state.index()).arrive(params_.dst_blockid);
   }
 
