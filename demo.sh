@@ -51,7 +51,7 @@ hopper_gpu && run_program "$PROGRAM" "$@"
 say "no Hopper GPU here"
 if has_target bin/sluice; then
   say "building the CPU engine"
-  build bin/sluice
+  build src/all
 fi
 [ ! -x "$ENGINE" ] || run_program "$ENGINE" run -- "$PROGRAM" "$@"
 
