@@ -286,6 +286,8 @@ bool Parser::target_allows(const Form& form, const Mods& mods, std::string* why)
   if (version < needed.ptx)
     return say(why, fmt::format("needs PTX {}.{}, the module is written in {}.{}", needed.ptx / 10,
                                 needed.ptx % 10, module_.version_major, module_.version_minor));
+  if (needed.removed_ptx != 0 && version >= needed.removed_ptx && module_.target.sm >= 70)
+    return say(why, fmt::format("is gone since PTX {}.{}", needed.removed_ptx / 10, needed.removed_ptx % 10));
   if (module_.target.sm == 0) return true;  // `.target` may stand further down
   const Target& target = module_.target;
   const bool is_bound = needed.sm.suffix != 0;
@@ -305,6 +307,10 @@ bool Parser::match(const KnownWord& word, Instruction& instruction, const Mark& 
     const Form& row = form(candidate.form);
     applying_ = false;
     if (!fits(row, candidate.mods, nullptr, nullptr)) continue;
+    if (const std::string_view reason = conflict(row, candidate.mods); !reason.empty()) {
+      if (&candidate != &word.candidates.back()) continue;
+      return fail(begin, fmt::format("'{}': {}", text, reason));
+    }
     std::string why;
     if (!target_allows(row, candidate.mods, &why)) return fail(begin, fmt::format("'{}' {}", text, why));
     applying_ = true;

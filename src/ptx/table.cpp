@@ -131,7 +131,7 @@ void compile_mods(const Row& row, Form& form) {
     add_alternatives(row.name, text, slot);
     slot.is_type = true;
     for (const ModAlternative& alternative : slot.alternatives)
-      slot.is_type &= scalar_type(alternative.first) != ScalarType::none;
+      slot.is_type &= scalar_type(alternative.first) != ScalarType::none && !alternative.is_pair;
     form.slots.push_back(std::move(slot));
   });
 }

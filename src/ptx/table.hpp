@@ -188,15 +188,20 @@ struct OperandCount {
 struct Requirement {
   uint16_t ptx = 0;
   SmVersion sm;
+  uint16_t removed_ptx = 0;  ///< gone since this version for targets from sm_70 on; 0: still there
 };
 [[nodiscard]] Requirement requirement(const Form& form, const Mods& mods);
+
+/// Why the row does not allow this combination of modifiers, each of which it does allow; empty where it
+/// allows it.
+[[nodiscard]] std::string_view conflict(const Form& form, const Mods& mods);
 
 /// Matches the modifiers `mods` (in any order) against the row; on success writes them in the row's order.
 [[nodiscard]] bool match_mods(const Form& form, const Mods& mods, Mods& ordered);
 
-/// Every choice of modifiers that a row allows, at most `limit` of them, spread evenly where there are more.
-/// The first one has no optional modifier. Families of n in shapes give their smallest, a middle and the
-/// largest n.
+/// Every choice of modifiers that a row allows (conflicts left out), at most `limit` of them, spread evenly
+/// where there are more. The first one has no optional modifier. Families of n in shapes give their smallest,
+/// a middle and the largest n.
 [[nodiscard]] std::vector<Mods> variants(const Form& form, size_t limit);
 
 /// The text of one row for people: "add{.rnd}{.ftz}{.sat}.f32  d, a, b" with lists written out.

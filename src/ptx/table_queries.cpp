@@ -174,7 +174,9 @@ uint32_t tensor_coordinates(const Mods& mods) {
 }
 
 Requirement requirement(const Form& form, const Mods& mods) {
-  Requirement out{form.ptx, form.sm};
+  Requirement out{form.ptx, form.sm, 0};
+  if (form.opcode == Opcode::shfl || form.opcode == Opcode::vote) out.removed_ptx = 64;
+  if (form.id == FormId::wmma_mma_f16_satfinite) out.removed_ptx = 65;
   const auto raise = [&](uint16_t ptx, uint16_t sm) {
     out.ptx = std::max(out.ptx, ptx);
     if (out.sm.number < sm) out.sm.number = sm;
@@ -192,6 +194,41 @@ Requirement requirement(const Form& form, const Mods& mods) {
     }
   }
   return out;
+}
+
+std::string_view conflict(const Form& form, const Mods& mods) {
+  const Space space = mods.space();
+  const bool is_access = form.opcode == Opcode::ld || form.opcode == Opcode::st ||
+                         form.opcode == Opcode::atom || form.opcode == Opcode::red ||
+                         form.opcode == Opcode::ldu || form.opcode == Opcode::st_async;
+  if (is_access) {
+    // Policies of the caches in front of global memory.
+    const bool is_global = space == Space::none || space == Space::global || form.opcode == Opcode::st_async;
+    if (!is_global) {
+      if (mods.has(Mod::L2__cache_hint)) return ".L2::cache_hint goes with global or generic addresses";
+      for (Mod mod : mods.all()) {
+        if (mod == Mod::L2__64B || mod == Mod::L2__128B || mod == Mod::L2__256B)
+          return "a prefetch size goes with global or generic addresses";
+        if (mod >= Mod::L1__evict_normal && mod <= Mod::L1__no_allocate)
+          return "an eviction priority goes with global or generic addresses";
+      }
+    }
+    const uint32_t bytes = vector_width(mods) * size_of(mods.type());
+    const bool is_wide = form.name.ends_with("_wide");
+    if (bytes > (is_wide ? 32u : 16u)) return "the vector is larger than 16 bytes";
+  }
+  if (form.opcode == Opcode::cp_async_bulk_tensor && mods.has(Mod::multicast__cluster) &&
+      space == Space::shared_cta)
+    return "a multicast goes to .shared::cluster";
+  if (form.id == FormId::cvt_int && mods.has(Mod::sat)) {
+    // Saturation must be able to happen: some value of the source has no place in the destination.
+    const ScalarType to = mods.type(0);
+    const ScalarType from = mods.type(1);
+    const bool fits = is_signed(from) ? is_signed(to) && bits_of(to) >= bits_of(from)
+                                      : bits_of(to) - is_signed(to) >= bits_of(from);
+    if (fits) return ".sat has no effect between these types";
+  }
+  return {};
 }
 
 std::vector<Mods> variants(const Form& form, size_t limit) {
@@ -263,7 +300,10 @@ std::vector<Mods> variants(const Form& form, size_t limit) {
   }
   std::vector<Mods> out;
   out.reserve(picks.size());
-  for (const auto& pick : picks) out.push_back(build(pick));
+  for (const auto& pick : picks) {
+    const Mods mods = build(pick);
+    if (conflict(form, mods).empty()) out.push_back(mods);
+  }
   return out;
 }
 
