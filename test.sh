@@ -19,7 +19,8 @@ Exits with 0 if nothing failed, 1 if a test or a step failed, 2 for a wrong opti
   -R REGEX        only tests whose name matches
   --jobs N        how many compilers and tests at a time (default: one per core)
   --preset NAME   another preset of CMakePresets.json, such as sanitize; its tree is build-NAME
-  --library       only the device library: its headers, packaging, examples and their tests
+  --library       only the device library: its headers, packaging, examples and their tests,
+                  without what needs CUTLASS's headers
   --help          this text
 
   SLUICE_TOOLKIT=pypi ./test.sh   uses NVIDIA's CUDA 13.0 wheels from PyPI, in build-pypi, even if nvcc is here
@@ -38,7 +39,7 @@ LIBRARY_ONLY=no
 while [ $# -gt 0 ]; do
   case "$1" in
     --help | -h) usage && exit 0 ;;
-    --library) LIBRARY_ONLY=yes ;;
+    --library) LIBRARY_ONLY=yes WITH_CUTLASS=no ;;
     -R | --jobs | --preset)
       [ $# -gt 1 ] || bad_usage "$1 needs a value"
       case "$1" in -R) FILTER=$2 ;; --jobs) JOBS=$2 ;; --preset) PRESET=$2 ;; esac
@@ -60,7 +61,7 @@ setup_format "$BUILD/format"
 # The rooms of tests/ that know the device library alone.
 library_rooms() {
   local room
-  for room in headers package compile unit_layer1 unit_layer2 unit_host examples; do
+  for room in headers package compile unit_layer1 unit_layer2 unit_host examples stream; do
     [ ! -f "$ROOT/tests/$room/CMakeLists.txt" ] || printf 'tests.dir/%s\n' "$room"
   done
 }

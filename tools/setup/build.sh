@@ -2,14 +2,14 @@
 # SPDX-License-Identifier: Apache-2.0
 #
 # Configuring and building, the same for ./demo.sh and ./test.sh; sourced after setup.sh. Callers set ROOT (the
-# repository), BUILD (the build tree), PRESET and JOBS.
+# repository), BUILD (the build tree), PRESET and JOBS, and WITH_CUTLASS=no to leave out what needs CUTLASS's headers.
 
 # prepare: everything up to a configured build tree.
 prepare() {
   setup_packages
   setup_cmake "$BUILD/cmake-from-pypi"
   setup_toolkit "$BUILD/toolkit"
-  setup_cutlass "$BUILD/cutlass"
+  [ "${WITH_CUTLASS:-yes}" = no ] || setup_cutlass "$BUILD/cutlass"
   say "configuring $BUILD with $SETUP_CUDA_COMPILER (CUDA $(setup_nvcc_version "$SETUP_CUDA_COMPILER"))"
   drop_other_compilers_cache
   mkdir -p "$BUILD"
