@@ -1,8 +1,9 @@
 // SPDX-FileCopyrightText: The sluice authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Stands before include/ on the include path of the compile-time benchmark: the names that async_pipeline's kernel uses,
-// with CUTLASS behind them. So the same source is compiled twice, once on sluice and once on CUTLASS.
+// Stands before include/ on the include path of the compile-time benchmark: the names that async_pipeline's
+// kernel uses, with CUTLASS behind them. So the same source is compiled twice, once on sluice and once on
+// CUTLASS.
 #pragma once
 
 #include <cutlass/arch/barrier.h>

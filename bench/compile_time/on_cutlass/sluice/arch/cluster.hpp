@@ -8,6 +8,8 @@
 
 namespace sluice::ptx {
 
-CUTE_DEVICE std::uint32_t cluster_ctarank() { return cute::block_rank_in_cluster(); }
+CUTE_DEVICE std::uint32_t cluster_ctarank() {
+  return cute::block_rank_in_cluster();
+}
 
 }  // namespace sluice::ptx

@@ -19,8 +19,8 @@ CUTE_DEVICE void cp_async_bulk_tensor(void* to, const void* map, std::uint64_t* 
   cute::SM90_TMA_LOAD_2D::copy(map, barrier, kNoHint, to, at.inner, at.outer);
 }
 
-CUTE_DEVICE void cp_async_bulk_tensor_multicast(void* to, const void* map, std::uint64_t* barrier, Coordinates at,
-                                                std::uint16_t ctas) {
+CUTE_DEVICE void cp_async_bulk_tensor_multicast(void* to, const void* map, std::uint64_t* barrier,
+                                                Coordinates at, std::uint16_t ctas) {
   cute::SM90_TMA_LOAD_MULTICAST_2D::copy(map, barrier, ctas, kNoHint, to, at.inner, at.outer);
 }
 
