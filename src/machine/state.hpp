@@ -152,11 +152,23 @@ struct NamedBarrierState {
   uint32_t holds = 0;        ///< barrier.red: threads whose predicate held
 };
 
+/// A wgmma that one warp of a warpgroup has issued: what it needs once all four have come.
+struct WgmmaIssue {
+  const Op* op = nullptr;
+  uint32_t frame_base = 0;   ///< of the function that issued it: its registers are named relative to it
+  uint32_t function = 0;     ///< place of the instruction
+  uint32_t pc = 0;
+  bool scale_d = false;      ///< the accumulators are added to, not overwritten
+  uint64_t a = 0, b = 0;     ///< matrix descriptors
+};
+
 /// The four warps of a warpgroup and their wgmma operations in flight. Filled by ops/wgmma.cpp.
 struct WarpgroupState {
-  uint64_t issued[4] = {};     ///< wgmma operations issued by each warp
-  uint64_t committed[4] = {};  ///< groups committed by each warp
-  uint64_t performed = 0;      ///< operations performed
+  std::deque<WgmmaIssue> issued[4];          ///< by warp: not yet issued by all four
+  uint64_t issued_count[4] = {};             ///< operations that the warp has issued altogether
+  std::deque<uint64_t> groups[4];            ///< committed groups: operations issued up to each commit
+  uint64_t submitted = 0;                    ///< operations that all four warps have issued
+  uint64_t performed = 0;                    ///< operations performed, in order
 };
 
 struct Cta {

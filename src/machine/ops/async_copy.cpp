@@ -136,11 +136,7 @@ Result<Op> bind_copy(Binder& b) {
 Step commit(Warp& w, const Op&, uint32_t lanes) {
   if (w.cp_async_group.empty()) w.cp_async_group.resize(kLanes);
   for (uint32_t m = lanes; m != 0; m &= m - 1) ++w.cp_async_group[static_cast<size_t>(std::countr_zero(m))];
-  if (event::Sink* const sink = listener_for(w.worker(), event::Kind::GroupCommit)) {
-    event::Event e = warp_event(w, event::Kind::GroupCommit, lanes);
-    e.proxy = event::Proxy::Generic;  // bulk groups say Async
-    sink->receive(e);
-  }
+  emit_commit(w, lanes, GroupKind::CpAsync);
   return Step::Next;
 }
 
@@ -158,13 +154,7 @@ Step wait(Warp& w, const Op& op, uint32_t lanes) {
       }
     }
   }
-  if (event::Sink* const sink = listener_for(worker, event::Kind::GroupWait)) {
-    event::Event e = warp_event(w, event::Kind::GroupWait, lanes);
-    e.proxy = event::Proxy::Generic;
-    e.value = op.imm;
-    e.bytes = op.small;
-    sink->receive(e);
-  }
+  emit_group_wait(w, lanes, GroupKind::CpAsync, op.imm, false);
   return Step::Next;
 }
 

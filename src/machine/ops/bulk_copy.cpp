@@ -218,11 +218,7 @@ Result<Op> bind_nothing(Binder& b) { return b.op(nothing); }
 Step commit(Warp& w, const Op&, uint32_t lanes) {
   if (w.bulk_group.empty()) w.bulk_group.resize(kLanes);
   for (uint32_t m = lanes; m != 0; m &= m - 1) ++w.bulk_group[static_cast<size_t>(std::countr_zero(m))];
-  if (event::Sink* const sink = listener_for(w.worker(), event::Kind::GroupCommit)) {
-    event::Event e = warp_event(w, event::Kind::GroupCommit, lanes);
-    e.proxy = event::Proxy::Async;  // cp.async groups say Generic
-    sink->receive(e);
-  }
+  emit_commit(w, lanes, GroupKind::Bulk);
   return Step::Next;
 }
 
@@ -240,13 +236,7 @@ Step wait(Warp& w, const Op& op, uint32_t lanes) {
       }
     }
   }
-  if (event::Sink* const sink = listener_for(worker, event::Kind::GroupWait)) {
-    event::Event e = warp_event(w, event::Kind::GroupWait, lanes);
-    e.proxy = event::Proxy::Async;
-    e.value = op.imm;
-    e.bytes = op.small;
-    sink->receive(e);
-  }
+  emit_group_wait(w, lanes, GroupKind::Bulk, op.imm, op.small != 0);
   return Step::Next;
 }
 

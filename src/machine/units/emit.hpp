@@ -18,6 +18,10 @@ inline event::Sink* listener_for(Worker& worker, event::Kind kind) {
   return sink != nullptr && (sink->wants() & event::mask_of(kind)) != 0 ? sink : nullptr;
 }
 
+/// Which groups a GroupCommit or GroupWait event is about (Event::operation). `value` of a wait is how many groups may
+/// stay in flight, its `bytes` is 1 when only the sources must have been read.
+enum class GroupKind : uint8_t { Bulk, CpAsync, Wgmma };
+
 /// Address of a place in a CTA's shared memory, as events name it: the generic address.
 inline uint64_t shared_event_address(const Cta& cta, uint32_t offset) {
   return kSharedWindow | uint64_t{cta.rank} << kSharedRankShift | offset;
@@ -68,6 +72,26 @@ inline void emit_operation_access(Worker& worker, const AsyncOp& op, event::Kind
 /// An operation begins or ends.
 inline void emit_operation(Worker& worker, const AsyncOp& op, event::Kind kind) {
   if (event::Sink* const sink = listener_for(worker, kind)) sink->receive(operation_event(worker, op, kind));
+}
+
+/// A commit of the group that the lanes fill.
+inline void emit_commit(Warp& w, uint32_t lanes, GroupKind kind) {
+  if (event::Sink* const sink = listener_for(w.worker(), event::Kind::GroupCommit)) {
+    event::Event e = warp_event(w, event::Kind::GroupCommit, lanes);
+    e.operation = static_cast<uint64_t>(kind);
+    sink->receive(e);
+  }
+}
+
+/// A wait for groups that is over.
+inline void emit_group_wait(Warp& w, uint32_t lanes, GroupKind kind, int64_t allowed, bool source_only) {
+  if (event::Sink* const sink = listener_for(w.worker(), event::Kind::GroupWait)) {
+    event::Event e = warp_event(w, event::Kind::GroupWait, lanes);
+    e.operation = static_cast<uint64_t>(kind);
+    e.value = allowed;
+    e.bytes = source_only ? 1 : 0;
+    sink->receive(e);
+  }
 }
 
 /// Fills in what every asynchronous operation says about its issuer.
