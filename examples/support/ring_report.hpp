@@ -153,7 +153,7 @@ inline void print_flow() {
       "       |                                                     |\n"
       "       .                     empty <------------------- consumer_release: arrive\n"
       "       .                       |                             |\n"
-      "  next lap: passes <-----------+                        ++state\n\n");
+      "  next lap: passes <-----------+                        ++state\n");
 }
 
 /// The last word: how many elements are not what they should be.
