@@ -1,0 +1,326 @@
+// SPDX-FileCopyrightText: The sluice authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// Divergence and joining, waiting and spinning, barriers, deadlock: what the scheduler promises.
+#include "machine_core/harness.hpp"
+
+namespace {
+
+using namespace sluice;
+using test::buffer;
+using test::module_of;
+using test::run;
+using test::upload;
+
+const std::string kHead = R"(
+.visible .entry k(.param .u64 out, .param .u64 in) {
+  .reg .pred %p<16>; .reg .b32 %r<32>; .reg .b64 %rd<16>;
+  ld.param.u64 %rd1, [out];
+  ld.param.u64 %rd2, [in];
+  mov.u32 %r1, %tid.x;
+  mul.wide.u32 %rd3, %r1, 4;
+  add.s64 %rd4, %rd1, %rd3;
+)";
+
+std::string kernel(const std::string& body) { return module_of(kHead + body + "\n ret; }\n"); }
+
+TEST(scheduling, straight_line_writes_every_lane) {
+  auto* out = buffer<uint32_t>(64);
+  const auto result = run(kernel("st.global.u32 [%rd4], %r1;"), "k", {out, nullptr}, {.block = 64});
+  EXPECT_EQ(result.fault.message, "");
+  for (uint32_t i = 0; i < 64; ++i) EXPECT_EQ(out[i], i);
+}
+
+TEST(scheduling, partial_last_warp_writes_only_its_lanes) {
+  auto* out = buffer<uint32_t>(64);
+  run(kernel("st.global.u32 [%rd4], %r1;"), "k", {out, nullptr}, {.block = 37});
+  for (uint32_t i = 0; i < 64; ++i) EXPECT_EQ(out[i], i < 37 ? i : 0xeeeeeeeeu);
+}
+
+TEST(scheduling, branches_join_before_a_shuffle) {
+  auto* out = buffer<uint32_t>(32);
+  const auto result = run(kernel(R"(
+    and.b32 %r2, %r1, 1;
+    setp.eq.u32 %p1, %r2, 0;
+    @%p1 bra EVEN;
+    add.u32 %r3, %r1, 100;
+    bra JOIN;
+  EVEN:
+    add.u32 %r3, %r1, 200;
+  JOIN:
+    shfl.sync.bfly.b32 %r4, %r3, 1, 31, -1;
+    st.global.u32 [%rd4], %r4;)"), "k", {out, nullptr});
+  EXPECT_EQ(result.fault.message, "");
+  for (uint32_t i = 0; i < 32; ++i) EXPECT_EQ(out[i], (i ^ 1) + ((i ^ 1) % 2 == 0 ? 200 : 100));
+}
+
+TEST(scheduling, lanes_leave_a_loop_at_different_trips_and_join) {
+  auto* out = buffer<uint32_t>(32);
+  run(kernel(R"(
+    mov.u32 %r2, 0;
+    mov.u32 %r3, 0;
+  LOOP:
+    setp.ge.u32 %p1, %r2, %r1;
+    @%p1 bra DONE;
+    add.u32 %r3, %r3, %r2;
+    add.u32 %r2, %r2, 1;
+    bra LOOP;
+  DONE:
+    activemask.b32 %r4;
+    setp.eq.u32 %p2, %r4, -1;
+    @!%p2 mov.u32 %r3, 0xbad;
+    st.global.u32 [%rd4], %r3;)"), "k", {out, nullptr});
+  for (uint32_t i = 0; i < 32; ++i) EXPECT_EQ(out[i], i * (i - 1) / 2);
+}
+
+TEST(scheduling, lock_held_by_a_lane_of_the_same_warp_is_handed_over) {
+  auto* out = upload<uint32_t>({0, 0});
+  const auto result = run(module_of(R"(
+.visible .entry k(.param .u64 out) {
+  .reg .pred %p<4>; .reg .b32 %r<8>; .reg .b64 %rd<4>;
+  ld.param.u64 %rd1, [out];
+TRY:
+  atom.global.cas.b32 %r1, [%rd1], 0, 1;
+  setp.ne.u32 %p1, %r1, 0;
+  @%p1 bra TRY;
+  ld.volatile.global.u32 %r2, [%rd1+4];
+  add.u32 %r2, %r2, 1;
+  st.volatile.global.u32 [%rd1+4], %r2;
+  atom.global.exch.b32 %r3, [%rd1], 0;
+  ret; })"), "k", {out}, {.block = 128});
+  EXPECT_EQ(result.fault.message, "");
+  EXPECT_EQ(out[1], 128u);
+}
+
+TEST(scheduling, kernel_that_spins_on_a_later_cta_finishes) {
+  auto* out = upload<uint32_t>({0});
+  const auto result = run(module_of(R"(
+.visible .entry k(.param .u64 out) {
+  .reg .pred %p<4>; .reg .b32 %r<8>; .reg .b64 %rd<4>;
+  ld.param.u64 %rd1, [out];
+  mov.u32 %r1, %ctaid.x;
+  setp.eq.u32 %p1, %r1, 3;
+  @%p1 bra SET;
+SPIN:
+  ld.acquire.gpu.global.u32 %r2, [%rd1];
+  setp.eq.u32 %p2, %r2, 0;
+  @%p2 bra SPIN;
+  ret;
+SET:
+  st.release.gpu.global.u32 [%rd1], 7;
+  ret; })"), "k", {out}, {.grid = 4, .block = 32});
+  EXPECT_EQ(result.fault.message, "");
+  EXPECT_EQ(out[0], 7u);
+}
+
+TEST(scheduling, volatile_sum_is_not_taken_for_a_spin) {
+  std::vector<uint32_t> values(5000, 3);
+  auto* out = buffer<uint32_t>(1);
+  const auto result = run(kernel(R"(
+    mov.u32 %r2, 0; mov.u32 %r3, 0;
+  LOOP:
+    ld.volatile.global.u32 %r4, [%rd2];
+    add.u32 %r3, %r3, %r4;
+    add.u64 %rd2, %rd2, 4;
+    add.u32 %r2, %r2, 1;
+    setp.lt.u32 %p1, %r2, 5000;
+    @%p1 bra LOOP;
+    st.global.u32 [%rd1], %r3;)"), "k", {out, upload(values)});
+  EXPECT_EQ(result.fault.message, "");
+  EXPECT_EQ(out[0], 15000u);
+}
+
+TEST(scheduling, endless_spin_is_reported_as_a_timeout) {
+  auto* out = upload<uint32_t>({0});
+  const auto result = run(kernel(R"(
+  SPIN:
+    ld.volatile.global.u32 %r2, [%rd1];
+    setp.eq.u32 %p1, %r2, 0;
+    @%p1 bra SPIN;)"), "k", {out, nullptr});
+  EXPECT_EQ(result.fault.kind, machine::FaultKind::Timeout);
+  EXPECT_NE(result.detail.find("test.ptx"), std::string::npos) << result.detail;
+}
+
+TEST(scheduling, barrier_that_some_warps_never_reach_is_a_timeout) {
+  auto* out = upload<uint32_t>({0});
+  const auto result = run(kernel(R"(
+    setp.lt.u32 %p1, %r1, 32;
+    @%p1 bra WAIT;
+  SPIN:
+    ld.volatile.global.u32 %r2, [%rd1];
+    setp.eq.u32 %p2, %r2, 0;
+    @%p2 bra SPIN;
+  WAIT:
+    bar.sync 0;)"), "k", {out, nullptr}, {.block = 64});
+  EXPECT_EQ(result.fault.kind, machine::FaultKind::Timeout);
+  EXPECT_NE(result.detail.find("named barrier 0"), std::string::npos) << result.detail;
+}
+
+TEST(scheduling, waiting_with_the_clock_ends_by_time) {
+  auto* out = buffer<uint32_t>(1);
+  const auto result = run(module_of(R"(
+.visible .entry k(.param .u64 out) {
+  .reg .pred %p<4>; .reg .b64 %rd<8>;
+  ld.param.u64 %rd1, [out];
+  mov.u64 %rd2, %globaltimer;
+LOOP:
+  mov.u64 %rd3, %globaltimer;
+  sub.u64 %rd4, %rd3, %rd2;
+  setp.lt.u64 %p1, %rd4, 100000000;
+  @%p1 bra LOOP;
+  st.global.u32 [%rd1], 1;
+  ret; })"), "k", {out});
+  EXPECT_EQ(result.fault.message, "");
+  EXPECT_EQ(out[0], 1u);
+  EXPECT_LT(result.statistics.warp_instructions, 10000u);
+}
+
+TEST(scheduling, named_barriers_with_arrivals_and_waits_alternate) {
+  // Warp 0 arrives at 1 and waits at 2; warp 1 the other way round, many times.
+  auto* out = upload<uint32_t>({0});
+  const auto result = run(kernel(R"(
+    shr.u32 %r2, %r1, 5;
+    setp.eq.u32 %p1, %r2, 0;
+    mov.u32 %r3, 0;
+  LOOP:
+    @%p1 bra FIRST;
+    bar.sync 1, 64;
+    bar.arrive 2, 64;
+    bra NEXT;
+  FIRST:
+    bar.arrive 1, 64;
+    bar.sync 2, 64;
+  NEXT:
+    add.u32 %r3, %r3, 1;
+    setp.lt.u32 %p2, %r3, 100;
+    @%p2 bra LOOP;
+    st.global.u32 [%rd1], %r3;)"), "k", {out, nullptr}, {.block = 64});
+  EXPECT_EQ(result.fault.message, "");
+  EXPECT_EQ(out[0], 100u);
+}
+
+TEST(scheduling, barrier_reductions_give_all_threads_the_result) {
+  auto* out = buffer<uint32_t>(96);
+  const auto result = run(kernel(R"(
+    setp.lt.u32 %p1, %r1, 40;
+    bar.red.popc.u32 %r2, 0, %p1;
+    bar.red.or.pred %p2, 0, %p1;
+    bar.red.and.pred %p3, 0, %p1;
+    @%p2 add.u32 %r2, %r2, 1000;
+    @%p3 add.u32 %r2, %r2, 5000;
+    st.global.u32 [%rd4], %r2;)"), "k", {out, nullptr}, {.block = 96});
+  EXPECT_EQ(result.fault.message, "");
+  for (int i = 0; i < 96; ++i) EXPECT_EQ(out[i], 1040u);
+}
+
+TEST(scheduling, barrier_ignores_threads_that_have_exited) {
+  auto* out = buffer<uint32_t>(64);
+  const auto result = run(kernel(R"(
+    setp.ge.u32 %p1, %r1, 32;
+    @%p1 exit;
+    barrier.sync 0;
+    st.global.u32 [%rd4], %r1;)"), "k", {out, nullptr}, {.block = 64});
+  EXPECT_EQ(result.fault.message, "");
+  EXPECT_EQ(out[31], 31u);
+  EXPECT_EQ(out[32], 0xeeeeeeeeu);
+}
+
+TEST(scheduling, warp_sync_joins_lanes_from_different_places) {
+  auto* out = buffer<uint32_t>(32);
+  const auto result = run(kernel(R"(
+    setp.lt.u32 %p1, %r1, 16;
+    @%p1 bra LOW;
+    bar.warp.sync -1;
+    mov.u32 %r2, 1;
+    bra JOIN;
+  LOW:
+    bar.warp.sync -1;
+    mov.u32 %r2, 2;
+  JOIN:
+    st.global.u32 [%rd4], %r2;)"), "k", {out, nullptr});
+  EXPECT_EQ(result.fault.message, "");
+  for (int i = 0; i < 32; ++i) EXPECT_EQ(out[i], i < 16 ? 2u : 1u);
+}
+
+TEST(scheduling, tiles_of_a_warp_vote_on_their_own) {
+  auto* out = buffer<uint32_t>(32);
+  run(kernel(R"(
+    shr.u32 %r2, %r1, 3;
+    shl.b32 %r3, %r2, 3;
+    mov.u32 %r4, 255;
+    shl.b32 %r4, %r4, %r3;
+    and.b32 %r5, %r1, 1;
+    setp.eq.u32 %p1, %r5, 1;
+    vote.sync.ballot.b32 %r6, %p1, %r4;
+    st.global.u32 [%rd4], %r6;)"), "k", {out, nullptr});
+  for (int i = 0; i < 32; ++i) EXPECT_EQ(out[i], 0xaau << (i / 8 * 8));
+}
+
+TEST(scheduling, cluster_barrier_orders_ctas_and_mapa_reaches_the_neighbour) {
+  auto* out = buffer<uint32_t>(4);
+  const auto result = run(module_of(R"(
+.visible .entry k(.param .u64 out) {
+  .reg .b32 %r<16>; .reg .b64 %rd<8>;
+  .shared .align 4 .b8 cell[4];
+  ld.param.u64 %rd1, [out];
+  mov.u32 %r1, %cluster_ctarank;
+  mov.u32 %r2, cell;
+  add.u32 %r3, %r1, 1;
+  and.b32 %r3, %r3, 3;
+  mapa.shared::cluster.u32 %r4, %r2, %r3;
+  add.u32 %r5, %r1, 50;
+  st.shared::cluster.u32 [%r4], %r5;
+  barrier.cluster.arrive.release.aligned;
+  barrier.cluster.wait.acquire.aligned;
+  ld.shared.u32 %r6, [cell];
+  mul.wide.u32 %rd2, %r1, 4;
+  add.u64 %rd3, %rd1, %rd2;
+  st.global.u32 [%rd3], %r6;
+  ret; })"), "k", {out}, {.grid = 4, .block = 32, .cluster = 4});
+  EXPECT_EQ(result.fault.message, "");
+  for (uint32_t i = 0; i < 4; ++i) EXPECT_EQ(out[i], 50 + (i + 3) % 4);
+}
+
+TEST(scheduling, calls_return_values_and_recursion_works) {
+  auto* out = buffer<uint32_t>(32);
+  const auto result = run(module_of(R"(
+.func (.param .b32 r) fact(.param .b32 n) {
+  .reg .pred %p<2>; .reg .b32 %r<8>;
+  ld.param.u32 %r1, [n];
+  setp.gt.u32 %p1, %r1, 1;
+  @%p1 bra DEEPER;
+  st.param.b32 [r], 1;
+  ret;
+DEEPER:
+  add.u32 %r2, %r1, -1;
+  {
+    .param .b32 a; .param .b32 b;
+    st.param.b32 [a], %r2;
+    call.uni (b), fact, (a);
+    ld.param.b32 %r3, [b];
+  }
+  mul.lo.u32 %r4, %r3, %r1;
+  st.param.b32 [r], %r4;
+  ret;
+}
+.visible .entry k(.param .u64 out) {
+  .reg .b32 %r<8>; .reg .b64 %rd<8>;
+  ld.param.u64 %rd1, [out];
+  mov.u32 %r1, %tid.x;
+  and.b32 %r2, %r1, 7;
+  {
+    .param .b32 a; .param .b32 b;
+    st.param.b32 [a], %r2;
+    call.uni (b), fact, (a);
+    ld.param.b32 %r3, [b];
+  }
+  mul.wide.u32 %rd2, %r1, 4;
+  add.u64 %rd3, %rd1, %rd2;
+  st.global.u32 [%rd3], %r3;
+  ret; })"), "k", {out});
+  EXPECT_EQ(result.fault.message, "");
+  const uint32_t factorials[] = {1, 1, 2, 6, 24, 120, 720, 5040};
+  for (int i = 0; i < 32; ++i) EXPECT_EQ(out[i], factorials[i % 8]);
+}
+
+}  // namespace
