@@ -482,6 +482,11 @@ void add_single_cta_cases(std::vector<Case>& cases) {
       [=] { return run_tensor<Tile<double, 16, 16, Swizzle::B128>, 3, Way::Plain>(five); });
   add("mn_major",
       [=] { return run_tensor<Tile<float, 32, 24, Swizzle::B128, Major::MN>, 3, Way::Plain>(five); });
+  add("panels",
+      [=] { return run_tensor<Panels<Tile<std::uint16_t, 24, 64, Swizzle::B128>, 3>, 3, Way::Plain>(five); });
+  add("panels_mn_major", [=] {
+    return run_tensor<Panels<Tile<float, 32, 16, Swizzle::B128, Major::MN>, 2>, 3, Way::Held1>(five);
+  });
   add("mn_major_plain",
       [=] { return run_tensor<Tile<float, 20, 6, Swizzle::None, Major::MN>, 3, Way::Plain>(five); });
 

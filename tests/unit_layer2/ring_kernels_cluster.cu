@@ -10,7 +10,7 @@ namespace {
 
 using namespace sluice;
 
-using Halves = Tile<std::uint16_t, 64, 64, Swizzle::B128>;
+using Halves64 = Tile<std::uint16_t, 64, 64, Swizzle::B128>;
 using Floats = Tile<float, 32, 32, Swizzle::B128>;
 
 /// Every CTA writes what it received to its own part of `out`.
@@ -26,6 +26,7 @@ __device__ void copy_tile(const View& tile, T* out, int thread, int threads) {
 template <class Ring, int kHeld>
 __global__ void row_kernel(const __grid_constant__ CUtensorMap map, int items, int trips,
                            std::uint16_t* out) {
+  using Halves = typename Ring::Facts::template Tile<0>;
   Ring ring(shared_memory<typename Ring::SharedStorage>());
   const int rank = static_cast<int>(ptx::cluster_ctarank());
   std::uint16_t* mine = out + rank * items * trips * Halves::kElements;
@@ -50,7 +51,7 @@ __global__ void row_kernel(const __grid_constant__ CUtensorMap map, int items, i
   }
 }
 
-template <class Cluster, Along kAlong, int kStages, int kHeld>
+template <class Cluster, Along kAlong, int kStages, int kHeld, class Halves = Halves64>
 std::string run_shared(int items, int trips) {
   using Ring = sluice::Ring<Stage<Multicast<Halves, kAlong>>, kStages, CopyEngine<Warps<0>, Cluster>,
                             Consumers<Warps<1, 3>>>;
@@ -59,8 +60,9 @@ std::string run_shared(int items, int trips) {
   const auto input = distinct_values<std::uint16_t>(elements);
   const Buffer<std::uint16_t> in(input);
   const Buffer<std::uint16_t> out(elements * Extent::kSize);
-  const auto map =
-      operand_map<Ring, 0>(in.data(), static_cast<std::uint64_t>(items * trips * Halves::kRows), 64).encode();
+  const auto map = operand_map<Ring, 0>(in.data(), static_cast<std::uint64_t>(items * trips * Halves::kRows),
+                                        Halves::kColumns)
+                       .encode();
   if (!map) return map.message();
   const LaunchShape shape{.grid = dim3(Extent::kX, Extent::kY, 1),
                           .cta = 128,
@@ -161,6 +163,8 @@ void add_cluster_cases(std::vector<Case>& cases) {
         [=] { return run_shared<ClusterShape<1, 2>, Along::Y, 3, 0>(1, trips); });
     add("cluster_2x2_all" + count,
         [=] { return run_shared<ClusterShape<2, 2>, Along::All, 3, 0>(1, trips); });
+    add("cluster_2_panels" + count,
+        [=] { return run_shared<ClusterShape<2>, Along::X, 2, 0, Panels<Halves64, 3>>(1, trips); });
     add("cluster_2_hold_1" + count, [=] { return run_shared<ClusterShape<2>, Along::X, 3, 1>(1, trips); });
     add("cluster_4_persistent" + count,
         [=] { return run_shared<ClusterShape<4>, Along::X, 3, 0>(5, trips); });

@@ -55,7 +55,7 @@ __device__ void multiply_stages(Consumer& consumer, int items, int trips, float*
     for (auto full : consumer.take(trips, hold<kHeld>)) {
       auto& [a, b] = full;
       ptx::wgmma_fence();
-      for (int k = 0; k < 64; k += 16) {
+      for (int k = 0; k < A::kColumns; k += 16) {
         multiply<kTransposeA, kTransposeB>(d, a.wgmma_descriptor(k), b.wgmma_descriptor(k));
       }
       ptx::wgmma_commit_group();
@@ -83,7 +83,7 @@ __global__ void product_kernel(const __grid_constant__ CUtensorMap map_a,
         constexpr bool kInnerB = B::kMajor == Major::K;
         slot.load(from(map_a, kInnerA ? k : 0, kInnerA ? 0 : k),
                   from(map_b, kInnerB ? k : 0, kInnerB ? 0 : k));
-        k += 64;
+        k += A::kColumns;
       }
     }
   }
@@ -110,15 +110,15 @@ __global__ void stored_product_kernel(int items, int trips, float* out) {
   if (auto consumer = ring.consumer()) multiply_stages<1>(consumer, items, trips, out);
 }
 
-/// The expected products; `a` and `b` give the elements at (row, k).
+/// The expected products of `items` times `depth` columns; `a` and `b` give the elements at (row, k).
 template <class ElementA, class ElementB>
-std::vector<float> products(int items, int trips, ElementA a, ElementB b) {
+std::vector<float> products(int items, int depth, ElementA a, ElementB b) {
   std::vector<float> result(static_cast<std::size_t>(items * 4096));
   for (int item = 0; item < items; ++item) {
     for (int row = 0; row < 64; ++row) {
       for (int column = 0; column < 64; ++column) {
         float sum = 0;
-        for (int k = item * trips * 64; k < (item + 1) * trips * 64; ++k) sum += a(row, k) * b(column, k);
+        for (int k = item * depth; k < (item + 1) * depth; ++k) sum += a(row, k) * b(column, k);
         result[static_cast<std::size_t>(item * 4096 + row * 64 + column)] = sum;
       }
     }
@@ -126,12 +126,12 @@ std::vector<float> products(int items, int trips, ElementA a, ElementB b) {
   return result;
 }
 
-template <Major kMajorA, Major kMajorB, int kStages, int kHeld>
+template <Major kMajorA, Major kMajorB, int kStages, int kHeld,
+          class A = Tile<__half, 64, 64, Swizzle::B128, kMajorA>,
+          class B = Tile<__half, 64, 64, Swizzle::B128, kMajorB>>
 std::string run_product(int items, int trips) {
-  using A = Tile<__half, 64, 64, Swizzle::B128, kMajorA>;
-  using B = Tile<__half, 64, 64, Swizzle::B128, kMajorB>;
   using Ring = sluice::Ring<Stage<A, B>, kStages, CopyEngine<Warps<4>>, Consumers<Warpgroups<0>>>;
-  const int depth = items * trips * 64;
+  const int depth = items * trips * A::kColumns;
   const auto a = [](int row, int k) { return static_cast<float>((row * 3 + k * 7) % 11 - 5); };
   const auto b = [](int row, int k) { return static_cast<float>((row * 5 + k * 2) % 7 - 3); };
   // Both matrices are 64 x depth; MN-major ones are stored by columns.
@@ -156,7 +156,7 @@ std::string run_product(int items, int trips) {
       !error.empty()) {
     return error;
   }
-  return difference(out.read(), products(items, trips, a, b));
+  return difference(out.read(), products(items, trips * A::kColumns, a, b));
 }
 
 std::string run_stored_product(int items, int trips) {
@@ -169,7 +169,7 @@ std::string run_stored_product(int items, int trips) {
     return error;
   const auto a = [](int row, int k) { return static_cast<float>((row + k) % 5); };
   const auto b = [](int row, int k) { return static_cast<float>((row + 5 * 64 * 1000 - k) % 5); };
-  return difference(out.read(), products(items, trips, a, b));
+  return difference(out.read(), products(items, trips * 64, a, b));
 }
 
 }  // namespace
@@ -182,6 +182,14 @@ void add_wgmma_cases(std::vector<Case>& cases) {
     add("wgmma_hold_1" + count, [=] { return run_product<Major::K, Major::K, 3, 1>(1, trips); });
     add("wgmma_hold_2" + count, [=] { return run_product<Major::K, Major::K, 4, 2>(1, trips); });
     add("wgmma_persistent_hold_1" + count, [=] { return run_product<Major::K, Major::K, 2, 1>(4, trips); });
+    add("wgmma_panels" + count, [=] {
+      using Wide = Panels<Tile<__half, 64, 64, Swizzle::B128>, 2>;
+      return run_product<Major::K, Major::K, 3, 1, Wide, Wide>(2, trips);
+    });
+    add("wgmma_narrow_swizzle" + count, [=] {
+      using Narrow = Tile<__half, 64, 32, Swizzle::B64>;
+      return run_product<Major::K, Major::K, 3, 1, Narrow, Narrow>(2, trips);
+    });
     add("wgmma_b_mn_major" + count, [=] { return run_product<Major::K, Major::MN, 3, 1>(1, trips); });
     add("wgmma_a_mn_major" + count, [=] { return run_product<Major::MN, Major::K, 3, 1>(1, trips); });
     add("wgmma_stored_operands" + count, [=] { return run_stored_product(2, trips); });

@@ -26,7 +26,8 @@ static_assert(Tile<char, 2, 8>::kBytes == 16);
 
 template <class T>
 class TilePlaces : public testing::Test {};
-using Tiles = testing::Types<KMajor, MnMajor, Tile<float, 32, 32, Swizzle::B128>,
+using Tiles = testing::Types<KMajor, MnMajor, Panels<KMajor, 2>, Panels<MnMajor, 3>,
+                             Panels<Tile<float, 8, 4>, 3>, Tile<float, 32, 32, Swizzle::B128>,
                              Tile<float, 16, 16, Swizzle::B64>, Tile<char, 64, 32, Swizzle::B32>,
                              Tile<double, 5, 6>, Tile<int, 6, 10, Swizzle::None, Major::MN>>;
 TYPED_TEST_SUITE(TilePlaces, Tiles);
@@ -88,6 +89,32 @@ TEST(Tile, vectors_are_neighbours_along_the_contiguous_dimension) {
   const Quad quad = tile.vector<Quad>(5, 12);
   EXPECT_EQ(quad.x, 12);
   EXPECT_EQ(quad.w, 15);
+}
+
+TEST(Tile, panels_lie_one_after_the_other) {
+  using Wide = Panels<KMajor, 2>;
+  static_assert(Wide::kRows == 128 && Wide::kColumns == 128 && Wide::kBytes == 32768 &&
+                Wide::kAlignment == 1024);
+  EXPECT_EQ(Wide::offset(0, 64), 16384u);
+  EXPECT_EQ(Wide::offset(1, 64), 16384u + 128u + 16u);
+  EXPECT_EQ(Wide::offset(5, 63), KMajor::offset(5, 63));
+  using Tall = Panels<MnMajor, 2>;
+  static_assert(Tall::kRows == 128 && Tall::kColumns == 128);
+  EXPECT_EQ(Tall::offset(64, 0), 16384u);
+  EXPECT_EQ(Tall::offset(64, 1), 16384u + 128u + 16u);
+}
+
+TEST(Tile, wgmma_descriptor_crosses_panels) {
+  using Wide = Panels<KMajor, 2>;
+  alignas(1024) static Half memory[Wide::kElements];
+  const TileView<Wide, Half> wide(memory);
+  EXPECT_EQ(wide.wgmma_descriptor(64) - wide.wgmma_descriptor(0), 16384u / 16);
+  EXPECT_EQ(wide.wgmma_descriptor(80) - wide.wgmma_descriptor(64), 2u);
+  using Tall = Panels<MnMajor, 2>;
+  alignas(1024) static Half columns[Tall::kElements];
+  const uint64_t descriptor = TileView<Tall, Half>(columns).wgmma_descriptor();
+  EXPECT_EQ(descriptor >> 16 & 0x3FFF, 16384u / 16);
+  EXPECT_EQ(descriptor >> 32 & 0x3FFF, 1024u / 16);
 }
 
 // PTX ISA, "Matrix Descriptor Format". A host address stands for the shared one; only its low bits count.

@@ -94,8 +94,8 @@ struct StageFacts {
       return true;
     } else {
       constexpr int kCtas = multicast_ctas<Cluster>(OperandTraits<Operand>::kAlong);
-      if constexpr (Tile::kLines == 1) return Tile::kBytes % (kCtas * 128) == 0;
-      return Tile::kLines % kCtas == 0 && Tile::kBytes / kCtas % Tile::kAlignment == 0;
+      if constexpr (Tile::kLines == 1) return Tile::kPanelBytes % (kCtas * 128) == 0;
+      return Tile::kLines % kCtas == 0 && Tile::kPanelBytes / kCtas % Tile::kAlignment == 0;
     }
   }
 };

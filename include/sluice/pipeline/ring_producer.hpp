@@ -137,7 +137,7 @@ class CopyEngineProducer : public detail::RingProducerBase<Facts, CopyEngineProd
     SLUICE_DEVICE void load_one(const detail::RingPlaces<Facts>& places, const Source& source) {
       using Operand = typename Facts::template Operand<I>;
       using Tile = typename Operand::Tile;
-      void* tile = places.stage(index_) + Facts::template kOffset<I>;
+      unsigned char* tile = places.stage(index_) + Facts::template kOffset<I>;
       if constexpr (Operand::kMulticast) {
         constexpr int kShares = detail::multicast_ctas<typename Facts::Cluster>(Operand::kAlong);
         const detail::MulticastPlace place =

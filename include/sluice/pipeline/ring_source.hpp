@@ -112,6 +112,8 @@ SLUICE_DEVICE constexpr void require_copyable() {
     static_assert(Tile::kSwizzle == Swizzle::None,
                   "sluice: a plain bulk copy moves bytes as they are and cannot swizzle: use a tensor map "
                   "for this tile");
+    static_assert(Tile::kPanels == 1,
+                  "sluice: a plain bulk copy cannot divide rows into panels: use a tensor map for this tile");
   } else if constexpr (kIsTensorPlace<Place>) {
     static_assert(Place::kRank > 2 || (Tile::kLines <= 256 && Tile::kLineElements <= 256),
                   "sluice: a box of a tensor map has at most 256 elements along a dimension: split the tile");
@@ -121,15 +123,28 @@ SLUICE_DEVICE constexpr void require_copyable() {
   }
 }
 
+/// Where panel `panel` of a tile begins in the tensor, if the tile begins at `place`.
+template <class Tile, class Place>
+SLUICE_DEVICE auto panel_coordinates(const Place& place, int panel) {
+  auto coordinates = place.coordinates;
+  coordinates.at[0] += panel * Tile::kLineElements;
+  return coordinates;
+}
+
 /// Copies one tile into this CTA. One thread; does not block.
 template <class Tile, class Source>
-SLUICE_DEVICE void issue_load(void* tile, const Source& source, uint64_t const* barrier) {
+SLUICE_DEVICE void issue_load(unsigned char* tile, const Source& source, uint64_t const* barrier) {
   require_copyable<Tile, Source>();
   if constexpr (kIsTensorPlace<Source>) {
-    if constexpr (Source::kHasPolicy) {
-      ptx::cp_async_bulk_tensor(tile, source.map, barrier, source.coordinates, source.policy);
-    } else {
-      ptx::cp_async_bulk_tensor(tile, source.map, barrier, source.coordinates);
+#pragma unroll
+    for (int panel = 0; panel < Tile::kPanels; ++panel) {
+      const auto coordinates = panel_coordinates<Tile>(source, panel);
+      unsigned char* destination = tile + panel * Tile::kPanelBytes;
+      if constexpr (Source::kHasPolicy) {
+        ptx::cp_async_bulk_tensor(destination, source.map, barrier, coordinates, source.policy);
+      } else {
+        ptx::cp_async_bulk_tensor(destination, source.map, barrier, coordinates);
+      }
     }
   } else if constexpr (kIsBytesPlace<Source>) {
     const uint32_t bytes = bytes_from<Tile>(source);
@@ -144,39 +159,48 @@ SLUICE_DEVICE void issue_load(void* tile, const Source& source, uint64_t const* 
 /// Copies this CTA's share of a tile, number `share` of `Shares`, into every CTA of `mask`. One thread; does
 /// not block.
 template <class Tile, int Shares, class Source>
-SLUICE_DEVICE void issue_multicast_load(void* tile, Source source, uint64_t const* barrier, uint32_t share,
-                                        uint16_t mask) {
+SLUICE_DEVICE void issue_multicast_load(unsigned char* tile, const Source& source, uint64_t const* barrier,
+                                        uint32_t share, uint16_t mask) {
   require_copyable<Tile, Source>();
-  constexpr uint32_t kShareBytes = Tile::kBytes / Shares;
-  void* destination = static_cast<unsigned char*>(tile) + share * kShareBytes;
+  constexpr uint32_t kShareBytes = Tile::kPanelBytes / Shares;
   if constexpr (kIsTensorPlace<Source>) {
     // Lines run along dimension 1 of the tensor; a tile of one line is divided along dimension 0.
     constexpr int kDimension = Tile::kLines > 1 && Source::kRank > 1 ? 1 : 0;
     constexpr int kStep = (kDimension == 1 ? Tile::kLines : Tile::kLineElements) / Shares;
-    source.coordinates.at[kDimension] += static_cast<int32_t>(share) * kStep;
-    if constexpr (Source::kHasPolicy) {
-      ptx::cp_async_bulk_tensor_multicast(destination, source.map, barrier, source.coordinates, mask,
-                                          source.policy);
-    } else {
-      ptx::cp_async_bulk_tensor_multicast(destination, source.map, barrier, source.coordinates, mask);
+#pragma unroll
+    for (int panel = 0; panel < Tile::kPanels; ++panel) {
+      auto coordinates = panel_coordinates<Tile>(source, panel);
+      coordinates.at[kDimension] += static_cast<int32_t>(share) * kStep;
+      unsigned char* destination = tile + panel * Tile::kPanelBytes + share * kShareBytes;
+      if constexpr (Source::kHasPolicy) {
+        ptx::cp_async_bulk_tensor_multicast(destination, source.map, barrier, coordinates, mask,
+                                            source.policy);
+      } else {
+        ptx::cp_async_bulk_tensor_multicast(destination, source.map, barrier, coordinates, mask);
+      }
     }
   } else if constexpr (kIsBytesPlace<Source>) {
     static_assert(Source::kIsWhole,
                   "sluice: a multicast tile is loaded whole, since every CTA waits for all of it");
     const auto* part = static_cast<const unsigned char*>(source.pointer) + share * kShareBytes;
-    ptx::cp_async_bulk_multicast(destination, part, kShareBytes, barrier, mask);
+    ptx::cp_async_bulk_multicast(tile + share * kShareBytes, part, kShareBytes, barrier, mask);
   }
 }
 
 /// Copies one tile out of shared memory, in the thread's current bulk group. Does not block.
 template <class Tile, class Destination>
-SLUICE_DEVICE void issue_store(const void* tile, const Destination& destination) {
+SLUICE_DEVICE void issue_store(const unsigned char* tile, const Destination& destination) {
   require_copyable<Tile, Destination>();
   if constexpr (kIsTensorPlace<Destination>) {
-    if constexpr (Destination::kHasPolicy) {
-      ptx::cp_async_bulk_tensor_store(destination.map, tile, destination.coordinates, destination.policy);
-    } else {
-      ptx::cp_async_bulk_tensor_store(destination.map, tile, destination.coordinates);
+#pragma unroll
+    for (int panel = 0; panel < Tile::kPanels; ++panel) {
+      const auto coordinates = panel_coordinates<Tile>(destination, panel);
+      const unsigned char* source = tile + panel * Tile::kPanelBytes;
+      if constexpr (Destination::kHasPolicy) {
+        ptx::cp_async_bulk_tensor_store(destination.map, source, coordinates, destination.policy);
+      } else {
+        ptx::cp_async_bulk_tensor_store(destination.map, source, coordinates);
+      }
     }
   } else if constexpr (kIsBytesPlace<Destination>) {
     ptx::cp_async_bulk_store(destination.pointer, tile, bytes_from<Tile>(destination));

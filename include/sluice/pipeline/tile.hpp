@@ -50,14 +50,17 @@ struct Tile {
   static constexpr int kBytes = kLines * kLineBytes;
   static constexpr int kChunks = kBytes / kCopyGranularityBytes;
   static constexpr int kAlignment = static_cast<int>(swizzle_alignment_bytes(Swizzle_));
+  /// A tile is one panel: one box of a tensor copy.
+  static constexpr int kPanels = 1;
+  static constexpr int kPanelBytes = kBytes;
 
   static_assert(
       kBytes % kCopyGranularityBytes == 0,
       "sluice: the bytes of a tile must be a multiple of 16, the least that a copy moves: pad a row");
   static_assert(
       Swizzle_ == Swizzle::None || kLineBytes <= static_cast<int>(swizzle_span_bytes(Swizzle_)),
-      "sluice: the swizzle's span is smaller than the tile's inner box: take a wider swizzle, or split the "
-      "tile into several operands");
+      "sluice: the swizzle's span is smaller than the tile's inner box: take a wider swizzle, or put "
+      "narrower tiles side by side as Panels<Tile<...>, N>");
   static_assert(Swizzle_ == Swizzle::None || kLineBytes == static_cast<int>(swizzle_span_bytes(Swizzle_)),
                 "sluice: the tile's inner box does not fill the swizzle's span: take a narrower swizzle");
 
@@ -66,6 +69,41 @@ struct Tile {
     const uint32_t line = static_cast<uint32_t>(Major_ == Major::K ? row : column);
     const uint32_t within = static_cast<uint32_t>(Major_ == Major::K ? column : row);
     return swizzled(Swizzle_, line * kLineBytes + within * static_cast<uint32_t>(sizeof(Element_)));
+  }
+};
+
+/// `Count_` tiles side by side along their contiguous dimension, read as one tile: what is wider than a
+/// swizzle's span. Each panel is a box of its own, and they lie one after the other in memory.
+template <class Panel_, int Count_>
+struct Panels {
+  static_assert(Count_ >= 1 && Panel_::kPanels == 1,
+                "sluice: Panels<Tile<...>, N> puts N tiles side by side");
+  static_assert(Panel_::kBytes % Panel_::kAlignment == 0,
+                "sluice: each panel must end on the alignment of the next: make its lines a multiple of 8");
+  using Element = typename Panel_::Element;
+  static constexpr Swizzle kSwizzle = Panel_::kSwizzle;
+  static constexpr Major kMajor = Panel_::kMajor;
+  static constexpr int kRows = kMajor == Major::K ? Panel_::kRows : Count_ * Panel_::kRows;
+  static constexpr int kColumns = kMajor == Major::K ? Count_ * Panel_::kColumns : Panel_::kColumns;
+
+  /// Lines are those of one panel.
+  static constexpr int kLines = Panel_::kLines;
+  static constexpr int kLineElements = Panel_::kLineElements;
+  static constexpr int kLineBytes = Panel_::kLineBytes;
+  static constexpr int kElements = Count_ * Panel_::kElements;
+  static constexpr int kBytes = Count_ * Panel_::kBytes;
+  static constexpr int kChunks = Count_ * Panel_::kChunks;
+  static constexpr int kAlignment = Panel_::kAlignment;
+  static constexpr int kPanels = Count_;
+  static constexpr int kPanelBytes = Panel_::kBytes;
+
+  /// The byte at which the element (row, column) lies.
+  SLUICE_HOST_DEVICE static constexpr uint32_t offset(int row, int column) {
+    const uint32_t along = static_cast<uint32_t>(kMajor == Major::K ? column : row);
+    const uint32_t panel = along / kLineElements;
+    const int within = static_cast<int>(along % kLineElements);
+    return panel * kPanelBytes +
+           (kMajor == Major::K ? Panel_::offset(row, within) : Panel_::offset(within, column));
   }
 };
 
@@ -79,6 +117,9 @@ template <class T>
 inline constexpr bool kIsTile = false;
 template <class Element, int Rows, int Columns, Swizzle S, Major M>
 inline constexpr bool kIsTile<Tile<Element, Rows, Columns, S, M>> = true;
+
+template <class Panel, int Count>
+inline constexpr bool kIsTile<Panels<Panel, Count>> = kIsTile<Panel>;
 
 template <class>
 inline constexpr bool kNever = false;
@@ -138,18 +179,24 @@ class TileView {
 
   /// The shared-memory descriptor that a wgmma reads this tile through, from element `k` of the K dimension
   /// on. The tile starts at its swizzle's alignment, as every tile of a ring does. K-major: `k` is a multiple
-  /// of 32 bytes. MN-major: one span of M or N, `k` a multiple of 8. (PTX ISA, "Matrix Descriptor Format")
+  /// of 32 bytes. MN-major: `k` is a multiple of 8, and M or N may run over several panels. (PTX ISA, "Matrix
+  /// Descriptor Format")
   SLUICE_DEVICE uint64_t wgmma_descriptor(int k = 0) const {
     static_assert(
         Tile::kSwizzle != Swizzle::None,
         "sluice: wgmma reads this tile only with a swizzle; without one it wants 8 x 16 byte core matrices");
-    // In units of 16 bytes: start address, distance of 8-line groups; the leading distance is not used within
-    // one span.
+    // In units of 16 bytes: from one span to the next (MN-major alone), and from eight lines to the next
+    // eight.
+    constexpr uint64_t kSpanStride =
+        Tile::kMajor == Major::MN && Tile::kPanels > 1 ? Tile::kPanelBytes / 16 : 1;
     constexpr uint64_t kGroupStride = 8 * Tile::kLineBytes / 16;
     constexpr uint64_t kLayout = Tile::kSwizzle == Swizzle::B128 ? 1 : Tile::kSwizzle == Swizzle::B64 ? 2 : 3;
-    constexpr uint32_t kStepBytes = Tile::kMajor == Major::K ? sizeof(Element_) : Tile::kLineBytes;
-    const uint32_t start = ptx::shared_address(data_) + static_cast<uint32_t>(k) * kStepBytes;
-    return ((start & 0x3FFFFu) >> 4) | (uint64_t{1} << 16) | (kGroupStride << 32) | (kLayout << 62);
+    const uint32_t at = static_cast<uint32_t>(k);
+    const uint32_t offset = Tile::kMajor == Major::MN ? at * Tile::kLineBytes
+                                                      : at / Tile::kLineElements * Tile::kPanelBytes +
+                                                            at % Tile::kLineElements * sizeof(Element_);
+    const uint32_t start = ptx::shared_address(data_) + offset;
+    return ((start & 0x3FFFFu) >> 4) | (kSpanStride << 16) | (kGroupStride << 32) | (kLayout << 62);
   }
 
  private:
