@@ -1,9 +1,9 @@
 // SPDX-FileCopyrightText: The sluice authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Six kernels as templates over `Api`, the names of a pipeline library: compiled once with sluice's layer 1
+// Seven kernels as templates over `Api`, the names of a pipeline library: compiled once with sluice's layer 1
 // and once with CUTLASS. Copies and matrix instructions come from one place (sluice/arch and below), so that
-// a difference in machine code is a difference of the pipelines. The same six on the typed rings are in
+// a difference in machine code is a difference of the pipelines. The same on the typed rings are in
 // layer2.cu. Nothing here runs; only the machine code counts. All have a producer warpgroup (one thread of it
 // copies) and consumer warpgroups behind it. Loops are not unrolled, so that their lengths can be compared.
 #pragma once
@@ -190,11 +190,10 @@ __global__ void __launch_bounds__(3 * kWarpgroup)
   sum.store(out);
 }
 
-/// A persistent kernel: cursors live across output tiles, and both sides ask for the next stage one step
-/// ahead.
-template <class Api>
-__global__ void __launch_bounds__(2 * kWarpgroup)
-    persistent_tokens(const int4* in, int4* out, int outputs, int steps) {
+/// A persistent kernel: cursors live across output tiles. With kAskAhead both sides ask for the next stage
+/// one step ahead and hand the answer to the call that waits.
+template <class Api, bool kAskAhead>
+__device__ __forceinline__ void persistent_body(const int4* in, int4* out, int outputs, int steps) {
   using Pipeline = typename Api::template Pipeline<4>;
   using State = typename Pipeline::PipelineState;
   struct Shared {
@@ -212,14 +211,18 @@ __global__ void __launch_bounds__(2 * kWarpgroup)
     State state = Api::template producer_start<Pipeline>();
 #pragma unroll 1
     for (int output = blockIdx.x; output < outputs; output += gridDim.x) {
-      auto token = pipeline.producer_try_acquire(state);
+      auto token = pipeline.producer_try_acquire(state, !kAskAhead);
 #pragma unroll 1
       for (int step = 0; step < steps; ++step) {
-        pipeline.producer_acquire(state, token);
+        if constexpr (kAskAhead) {
+          pipeline.producer_acquire(state, token);
+        } else {
+          pipeline.producer_acquire(state);
+        }
         sluice::ptx::cp_async_bulk(shared.tile[state.index()], in + (output * steps + step) * kCopyPieces,
                                    sizeof(shared.tile[0]), pipeline.producer_get_barrier(state));
         ++state;
-        token = pipeline.producer_try_acquire(state, step + 1 >= steps);
+        if constexpr (kAskAhead) token = pipeline.producer_try_acquire(state, step + 1 >= steps);
       }
     }
   }
@@ -229,17 +232,33 @@ __global__ void __launch_bounds__(2 * kWarpgroup)
 #pragma unroll 1
   for (int output = blockIdx.x; output < outputs; output += gridDim.x) {
     int4 sum = {};
-    auto token = pipeline.consumer_try_wait(state);
+    auto token = pipeline.consumer_try_wait(state, !kAskAhead);
 #pragma unroll 1
     for (int step = 0; step < steps; ++step) {
-      pipeline.consumer_wait(state, token);
+      if constexpr (kAskAhead) {
+        pipeline.consumer_wait(state, token);
+      } else {
+        pipeline.consumer_wait(state);
+      }
       add_share(sum, shared.tile[state.index()], thread);
       pipeline.consumer_release(state);
       ++state;
-      token = pipeline.consumer_try_wait(state, step + 1 >= steps);
+      if constexpr (kAskAhead) token = pipeline.consumer_try_wait(state, step + 1 >= steps);
     }
     out[output * kWarpgroup + thread] = sum;
   }
+}
+
+template <class Api>
+__global__ void __launch_bounds__(2 * kWarpgroup)
+    persistent(const int4* in, int4* out, int outputs, int steps) {
+  persistent_body<Api, false>(in, out, outputs, steps);
+}
+
+template <class Api>
+__global__ void __launch_bounds__(2 * kWarpgroup)
+    persistent_tokens(const int4* in, int4* out, int outputs, int steps) {
+  persistent_body<Api, true>(in, out, outputs, steps);
 }
 
 /// A cluster of 2 x 1: each CTA loads its own A, and one half of the B that both need.
@@ -294,11 +313,9 @@ __global__ void __cluster_dims__(2, 1, 1) __launch_bounds__(2 * kWarpgroup)
 template <class Api>
 void make_bodies() {
   const void* const bodies[] = {
-      reinterpret_cast<const void*>(copy_ring<Api>),
-      reinterpret_cast<const void*>(protocol_only<Api>),
-      reinterpret_cast<const void*>(two_operands<Api>),
-      reinterpret_cast<const void*>(held_release<Api>),
-      reinterpret_cast<const void*>(persistent_tokens<Api>),
+      reinterpret_cast<const void*>(copy_ring<Api>),    reinterpret_cast<const void*>(protocol_only<Api>),
+      reinterpret_cast<const void*>(two_operands<Api>), reinterpret_cast<const void*>(held_release<Api>),
+      reinterpret_cast<const void*>(persistent<Api>),   reinterpret_cast<const void*>(persistent_tokens<Api>),
       reinterpret_cast<const void*>(multicast<Api>),
   };
   static_cast<void>(bodies);

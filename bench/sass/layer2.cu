@@ -93,8 +93,8 @@ __global__ void __launch_bounds__(3 * kWarpgroup)
   }
 }
 
-__global__ void __launch_bounds__(2 * kWarpgroup)
-    persistent_tokens(const int4* in, int4* out, int outputs, int steps) {
+// A typed ring has no tokens, since its waits ask at once anyway: both persistent kernels are this one.
+__device__ __forceinline__ void persistent_body(const int4* in, int4* out, int outputs, int steps) {
   using Ring = sluice::Ring<sluice::Stage<Bytes>, 4, Producer, OneGroup>;
   Ring ring(sluice::shared_memory<Ring::SharedStorage>());
   if (auto producer = ring.producer()) {
@@ -116,6 +116,16 @@ __global__ void __launch_bounds__(2 * kWarpgroup)
       out[output * kWarpgroup + thread] = sum;
     }
   }
+}
+
+__global__ void __launch_bounds__(2 * kWarpgroup)
+    persistent(const int4* in, int4* out, int outputs, int steps) {
+  persistent_body(in, out, outputs, steps);
+}
+
+__global__ void __launch_bounds__(2 * kWarpgroup)
+    persistent_tokens(const int4* in, int4* out, int outputs, int steps) {
+  persistent_body(in, out, outputs, steps);
 }
 
 __global__ void __cluster_dims__(2, 1, 1) __launch_bounds__(2 * kWarpgroup)
