@@ -1,0 +1,52 @@
+// SPDX-FileCopyrightText: The sluice authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// What all entry points share.
+#include "cuda/calls.hpp"
+
+#include <fmt/format.h>
+
+#include <string>
+
+namespace sluice::cuda {
+namespace {
+
+thread_local Status t_last_error = kOk;
+
+}  // namespace
+
+Status& last_error() { return t_last_error; }
+
+void detail::log_call(Process& process, const char* name, Status status) {
+  const char* result = runtime_error_name(status);
+  process.channel.log(fmt::format("call {}: {}", name, result != nullptr ? result : std::to_string(status)));
+}
+
+Status detail::report_exception(Process& process, const char* name, const char* what) {
+  report::Diagnostic diagnostic;
+  diagnostic.blame = report::Blame::Internal;
+  diagnostic.headline = fmt::format("internal error in {}: {}", name, what);
+  diagnostic.help = "please report it, with the program if you can";
+  process.channel.say(diagnostic);
+  return cudaErrorUnknown;
+}
+
+}  // namespace sluice::cuda
+
+// What the libraries call for a function that the engine does not implement. The caller's arguments are not looked at.
+SLUICE_EXPORT cudaError_t sluice_rt_unsupported(const char* name) {
+  return sluice::cuda::runtime_call(name, [&](sluice::cuda::Process& process) {
+    process.say_unimplemented(name);
+    return cudaErrorNotSupported;
+  });
+}
+
+SLUICE_EXPORT CUresult sluice_drv_unsupported(const char* name) {
+  return sluice::cuda::driver_call(
+      name,
+      [&](sluice::cuda::Process& process) {
+        process.say_unimplemented(name);
+        return cudaErrorNotSupported;
+      },
+      sluice::cuda::Gate::Open);
+}

@@ -1,0 +1,87 @@
+// SPDX-FileCopyrightText: The sluice authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// How processes under test report to the command line. Each process leaves two files in the report directory: one with
+// a JSON record per line, written as things happen, and one with counters in memory that both sides map, so that
+// nothing is lost where a process dies. Without a directory the text of diagnostics goes to stderr.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <map>
+#include <nlohmann/json_fwd.hpp>
+#include <string>
+#include <vector>
+
+#include "base/result.hpp"
+#include "report/diagnostic.hpp"
+#include "report/verdict.hpp"
+
+namespace sluice::cuda {
+
+/// Counts of one process; zero at start, shared with the command line.
+struct Counters {
+  std::atomic<uint64_t> kernels{0};
+  std::atomic<uint64_t> refused_launches{0};
+  std::atomic<uint64_t> skipped_launches{0};
+  std::atomic<uint64_t> ctas_run{0};
+  std::atomic<uint64_t> ctas_left_out{0};
+  std::atomic<uint64_t> launch_started_ns{0};  ///< host clock; 0 while no kernel runs
+};
+
+/// The writing side, in the process under test.
+class Channel {
+ public:
+  /// `directory` may be empty (text on stderr). A directory that cannot be written is treated as empty.
+  explicit Channel(const std::string& directory);
+  ~Channel();
+  Channel(const Channel&) = delete;
+  Channel& operator=(const Channel&) = delete;
+
+  Counters& counters() { return *counters_; }
+  void say(const report::Diagnostic& diagnostic);
+  /// A line of information for `-v`.
+  void log(const std::string& line);
+  bool has_directory() const { return fd_ >= 0; }
+
+ private:
+  void write_record(const nlohmann::json& record);
+
+  int fd_ = -1;
+  Counters* counters_ = nullptr;
+  Counters own_counters_;
+};
+
+/// What the reading side has gathered since it last looked.
+struct Gathered {
+  std::vector<report::Diagnostic> diagnostics;
+  std::vector<std::string> log;
+};
+
+/// The reading side, in the command line.
+class ChannelReader {
+ public:
+  /// Creates an empty directory for one run.
+  static Result<ChannelReader> create();
+  ChannelReader(ChannelReader&& other) noexcept;
+  ChannelReader& operator=(ChannelReader&&) = delete;
+  ~ChannelReader();  ///< removes the directory
+
+  const std::string& directory() const { return directory_; }
+  /// New complete records of all processes.
+  Gathered poll();
+  /// How many processes loaded the engine.
+  size_t process_count() const { return offsets_.size(); }
+  /// Adds the counters of all processes to `tally`.
+  void add_counters(report::Tally& tally) const;
+  /// Host clock at which the longest-running current launch began, 0 if none runs.
+  uint64_t launch_started_ns() const;
+
+ private:
+  explicit ChannelReader(std::string directory) : directory_(std::move(directory)) {}
+
+  std::string directory_;
+  std::map<std::string, size_t> offsets_;  ///< record file -> bytes read
+};
+
+}  // namespace sluice::cuda

@@ -1,0 +1,146 @@
+// SPDX-FileCopyrightText: The sluice authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// The process's engine: construction from the settings, synchronisation, devices and contexts.
+#include "cuda/process.hpp"
+
+#include <fmt/format.h>
+
+#include <cstdio>
+#include <cstdlib>
+
+namespace sluice::cuda {
+namespace {
+
+thread_local int t_device = 0;
+thread_local std::vector<CUcontext> t_contexts;
+
+Process* g_process = nullptr;
+
+Settings settings_of_this_process() {
+  const char* text = std::getenv(kSettingsVariable);
+  if (text == nullptr) return {};
+  auto settings = settings_from_json_text(text);
+  if (settings) return *std::move(settings);
+  std::fprintf(stderr, "sluice: %s; running with defaults\n", settings.error().text().c_str());
+  return {};
+}
+
+machine::DeviceLimits machine_limits(const DeviceProfile& profile, int devices) {
+  const auto number = [&](CUdevice_attribute a) { return static_cast<uint32_t>(profile.limit(a)); };
+  machine::DeviceLimits limits;
+  // All devices share the arena; each one's capacity is counted in Memory. Managed and pinned memory come on top.
+  limits.memory_bytes = profile.total_memory() * (static_cast<uint64_t>(devices) + 1);
+  limits.multiprocessors = number(CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT);
+  limits.threads_per_multiprocessor = number(CU_DEVICE_ATTRIBUTE_MAX_THREADS_PER_MULTIPROCESSOR);
+  limits.ctas_per_multiprocessor = number(CU_DEVICE_ATTRIBUTE_MAX_BLOCKS_PER_MULTIPROCESSOR);
+  limits.registers_per_multiprocessor = number(CU_DEVICE_ATTRIBUTE_MAX_REGISTERS_PER_MULTIPROCESSOR);
+  limits.shared_per_multiprocessor = number(CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_MULTIPROCESSOR);
+  limits.shared_per_cta = number(CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK_OPTIN);
+  return limits;
+}
+
+// What kernels printed after the last synchronisation goes out before the program's streams are closed.
+struct FlushAtExit {
+  ~FlushAtExit() {
+    if (g_process != nullptr) g_process->flush_printed();
+  }
+} flush_at_exit;
+
+}  // namespace
+
+Process& Process::get() {
+  static Process* const process = g_process = new Process();
+  return *process;
+}
+
+Process::Process()
+    : settings(settings_of_this_process()),
+      channel(settings.report_directory),
+      profile(DeviceProfile::named(settings.device).value_or(*DeviceProfile::named("h200"))),
+      machine(machine_limits(profile, settings.device_count)),
+      memory(machine.memory(), profile.total_memory(), settings.device_count),
+      code(*this),
+      streams(*this),
+      graphs(*this) {
+  if (machine.memory().ready()) return;
+  report::Diagnostic diagnostic;
+  diagnostic.blame = report::Blame::Internal;
+  diagnostic.headline = "internal error: the address range of device memory cannot be reserved";
+  diagnostic.why = "something else in this process lies there, or the limit on address space (ulimit -v) is too small";
+  diagnostic.help = "raise the limit; every allocation fails until then";
+  channel.say(diagnostic);
+}
+
+Status Process::synchronise() {
+  flush_printed();
+  sticky_ = pending_fault_;
+  return sticky_;
+}
+
+void Process::flush_printed() {
+  if (printed_.empty()) return;
+  std::fwrite(printed_.data(), 1, printed_.size(), stdout);
+  printed_.clear();
+}
+
+void Process::say_unimplemented(std::string_view call, std::string_view detail) {
+  if (!said_.emplace(call).second) return;
+  report::Diagnostic diagnostic;
+  diagnostic.level = report::Level::Note;
+  diagnostic.blame = report::Blame::Nobody;
+  diagnostic.name = "unsupported-call";
+  diagnostic.headline = fmt::format("the engine does not implement `{}`; the call returned \"operation not supported\"", call);
+  diagnostic.why = detail;
+  channel.say(diagnostic);
+}
+
+int Process::current_device() {
+  if (!t_contexts.empty()) {
+    if (const Context* context = contexts.find(t_contexts.back())) return context->device;
+  }
+  return t_device;
+}
+
+void Process::set_current_device(int device) {
+  t_device = device;
+  const CUcontext primary = primary_context(device)->handle;
+  // The runtime replaces the thread's current context.
+  if (t_contexts.empty()) {
+    t_contexts.push_back(primary);
+  } else {
+    t_contexts.back() = primary;
+  }
+}
+
+Context* Process::primary_context(int device) {
+  CUcontext& handle = primaries_[device];
+  if (handle == nullptr) {
+    auto context = std::make_unique<Context>();
+    context->device = device;
+    context->primary = true;
+    Context* raw = context.get();
+    raw->handle = handle = contexts.add<CUcontext>(std::move(context));
+  }
+  return contexts.find(handle);
+}
+
+std::vector<CUcontext>& Process::context_stack() { return t_contexts; }
+
+CUmemoryPool Process::default_pool(int device) {
+  CUmemoryPool& handle = default_pools_[device];
+  if (handle == nullptr) {
+    auto pool = std::make_unique<Pool>();
+    pool->device = device;
+    Pool* raw = pool.get();
+    raw->handle = handle = pools.add<CUmemoryPool>(std::move(pool));
+  }
+  return handle;
+}
+
+CUmemoryPool Process::current_pool(int device) {
+  const auto it = current_pools_.find(device);
+  return it != current_pools_.end() && pools.find(it->second) != nullptr ? it->second : default_pool(device);
+}
+
+}  // namespace sluice::cuda

@@ -1,0 +1,115 @@
+// SPDX-FileCopyrightText: The sluice authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// The one engine in a process. libcudart and libcuda, of whatever version, are thin layers over it, so that memory,
+// streams and errors are shared as they are on a GPU. Created at the first call, never destroyed (programs call the
+// runtime from their own destructors).
+#pragma once
+
+#include <cuda.h>
+
+#include <cstdint>
+#include <map>
+#include <mutex>
+#include <set>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "cuda/channel.hpp"
+#include "cuda/code.hpp"
+#include "cuda/device_profile.hpp"
+#include "cuda/errors.hpp"
+#include "cuda/graph.hpp"
+#include "cuda/handles.hpp"
+#include "cuda/memory.hpp"
+#include "cuda/settings.hpp"
+#include "cuda/stream.hpp"
+#include "machine/device.hpp"
+
+namespace sluice::cuda {
+
+/// A driver context: the primary one of a device, or one that the program made.
+struct Context {
+  CUcontext handle = nullptr;
+  int device = 0;
+  unsigned flags = 0;
+  bool primary = false;
+  int retained = 0;
+};
+
+/// A pool of stream-ordered memory. Freed memory goes back at once, whatever the release threshold says.
+struct Pool {
+  CUmemoryPool handle = nullptr;
+  int device = 0;
+  uint64_t release_threshold = 0;
+  uint64_t used_high = 0, reserved_high = 0;
+  std::map<int, uint64_t> attributes;
+};
+
+class Process {
+ public:
+  static Process& get();
+
+  std::recursive_mutex mutex;  ///< held by every call; see Call in calls.hpp
+  Settings settings;
+  Channel channel;
+  DeviceProfile profile;
+  machine::Device machine;
+  Memory memory;
+  Code code;
+  Streams streams;
+  Graphs graphs;
+  HandleTable<Context, HandleKind::Context> contexts;
+  HandleTable<Pool, HandleKind::Pool> pools;
+
+  std::set<std::pair<int, int>> peers;  ///< (device, peer) that may reach each other
+  bool driver_initialised = false;
+  uint64_t clock_ns = 0;        ///< virtual time: the sum of modelled durations
+  uint64_t launches_matched = 0;
+  uint64_t launch_ordinal = 0;
+
+  // --- faults ------------------------------------------------------------------------------------------------------
+  /// A kernel failed; the next synchronising call returns the code, and so does every call after it.
+  void fault(Status status) {
+    if (pending_fault_ == kOk) pending_fault_ = status;
+  }
+  bool faulted() const { return pending_fault_ != kOk; }
+  Status sticky() const { return sticky_; }
+  /// Waits for all work: hands out what kernels printed, and shows a fault that happened.
+  Status synchronise();
+
+  // --- output ------------------------------------------------------------------------------------------------------
+  /// Collects device printf output until the next synchronisation, as a GPU's buffer does.
+  void print(std::string_view text) { printed_ += text; }
+  void flush_printed();
+  /// Reports a call that exists but does nothing, once per name.
+  void say_unimplemented(std::string_view call, std::string_view detail = {});
+
+  // --- devices and contexts ------------------------------------------------------------------------------------------
+  int device_count() const { return settings.device_count; }
+  bool has_device(int device) const { return device >= 0 && device < device_count(); }
+  /// Of the calling thread; device 0 where it has chosen none.
+  int current_device();
+  void set_current_device(int device);
+  Context* primary_context(int device);
+  std::vector<CUcontext>& context_stack();
+  CUmemoryPool default_pool(int device);
+  CUmemoryPool current_pool(int device);
+  void set_current_pool(int device, CUmemoryPool pool) { current_pools_[device] = pool; }
+  std::map<int, uint64_t>& limits(int device) { return limits_[device]; }
+
+ private:
+  Process();
+
+  Status pending_fault_ = kOk;
+  Status sticky_ = kOk;
+  std::string printed_;
+  std::set<std::string, std::less<>> said_;
+  std::map<int, CUcontext> primaries_;
+  std::map<int, CUmemoryPool> default_pools_, current_pools_;
+  std::map<int, std::map<int, uint64_t>> limits_;
+};
+
+}  // namespace sluice::cuda

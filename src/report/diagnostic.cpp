@@ -1,0 +1,148 @@
+// SPDX-FileCopyrightText: The sluice authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// Rendering of diagnostics. The layout is `level[name]: headline`, the place with its source line, then the paragraphs
+// state, why, help, seen and the notes, each left out where it is empty.
+#include "report/diagnostic.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <fstream>
+#include <iterator>
+#include <nlohmann/json.hpp>
+#include <optional>
+
+namespace sluice::report {
+namespace {
+
+constexpr std::array<std::string_view, 3> kLevels = {"error", "warning", "note"};
+constexpr std::array<std::string_view, 5> kBlames = {"program", "unsupported", "undecided", "internal", "nobody"};
+
+std::optional<std::string> source_line(const std::string& file, uint32_t line) {
+  std::ifstream in(file);
+  std::string text;
+  for (uint32_t n = 0; n < line && std::getline(in, text); ++n) {
+  }
+  if (!in || line == 0) return std::nullopt;
+  std::replace(text.begin(), text.end(), '\t', ' ');
+  return text;
+}
+
+// Appends `label` and the lines of `text`, the later ones indented under the first.
+void append_paragraph(std::string& out, std::string_view label, std::string_view text) {
+  if (text.empty()) return;
+  out += fmt::format("{:<7}", label);
+  for (char c : text) {
+    out += c;
+    if (c == '\n') out.append(7, ' ');
+  }
+  out += '\n';
+}
+
+void append_place(std::string& out, const Place& place, bool is_first, std::string_view where) {
+  if (is_first) {
+    out += fmt::format("  --> {}:{}", place.file, place.line);
+    if (place.column != 0) out += fmt::format(":{}", place.column);
+    if (!where.empty()) out += fmt::format(", {}", where);
+    out += '\n';
+  } else {
+    out += fmt::format("  ::: {}:{}\n", place.file, place.line);
+  }
+  const auto text = source_line(place.file, place.line);
+  if (!text) {
+    if (!place.label.empty()) out += fmt::format("       {}\n", place.label);
+    return;
+  }
+  const std::string number = std::to_string(place.line);
+  const std::string margin(std::max<size_t>(number.size(), 4), ' ');
+  out += fmt::format("{} |\n{:>{}} | {}\n", margin, number, margin.size(), *text);
+  const size_t first = text->find_first_not_of(' ');
+  if (first == std::string::npos) return;
+  const size_t begin = place.column > 1 && place.column <= text->size() ? place.column - 1 : first;
+  const char mark = is_first ? '^' : '-';
+  out += fmt::format("{} | {}{} {}", margin, std::string(begin, ' '), std::string(text->size() - begin, mark),
+                     place.label);
+  while (out.back() == ' ') out.pop_back();
+  out += '\n';
+}
+
+template <size_t N>
+std::optional<size_t> index_of(const std::array<std::string_view, N>& names, std::string_view name) {
+  const auto it = std::find(names.begin(), names.end(), name);
+  if (it == names.end()) return std::nullopt;
+  return it - names.begin();
+}
+
+}  // namespace
+
+std::string_view to_string(Level level) { return kLevels[static_cast<size_t>(level)]; }
+std::string_view to_string(Blame blame) { return kBlames[static_cast<size_t>(blame)]; }
+
+std::string Diagnostic::merge_key() const {
+  std::string key = fmt::format("{}\n{}\n{}", to_string(level), name, headline);
+  for (const Place& place : places) key += fmt::format("\n{}:{}", place.file, place.line);
+  return key;
+}
+
+std::string render_text(const Diagnostic& diagnostic) {
+  std::string out(to_string(diagnostic.level));
+  if (!diagnostic.name.empty()) out += fmt::format("[{}]", diagnostic.name);
+  out += fmt::format(": {}\n", diagnostic.headline);
+  for (size_t i = 0; i < diagnostic.places.size(); ++i) {
+    append_place(out, diagnostic.places[i], i == 0, diagnostic.where);
+  }
+  if (diagnostic.places.empty() && !diagnostic.where.empty()) out += fmt::format("  --> {}\n", diagnostic.where);
+  append_paragraph(out, "state:", diagnostic.state);
+  append_paragraph(out, "why:", diagnostic.why);
+  append_paragraph(out, "help:", diagnostic.help);
+  if (diagnostic.times > 1) {
+    append_paragraph(out, "seen:", fmt::format("{} {}", diagnostic.times, diagnostic.unit));
+  }
+  for (const std::string& note : diagnostic.notes) append_paragraph(out, "note:", note);
+  return out;
+}
+
+nlohmann::json to_json(const Diagnostic& diagnostic) {
+  nlohmann::json places = nlohmann::json::array();
+  for (const Place& place : diagnostic.places) {
+    places.push_back(
+        {{"file", place.file}, {"line", place.line}, {"column", place.column}, {"label", place.label}});
+  }
+  return {{"level", to_string(diagnostic.level)}, {"blame", to_string(diagnostic.blame)},
+          {"name", diagnostic.name},              {"headline", diagnostic.headline},
+          {"where", diagnostic.where},            {"places", std::move(places)},
+          {"state", diagnostic.state},            {"why", diagnostic.why},
+          {"help", diagnostic.help},              {"notes", diagnostic.notes},
+          {"times", diagnostic.times},            {"unit", diagnostic.unit}};
+}
+
+Result<Diagnostic> diagnostic_from_json(const nlohmann::json& value) {
+  // The library reports a missing member by an exception; it ends here.
+  try {
+    Diagnostic d;
+    const auto level = index_of(kLevels, value.at("level").get<std::string>());
+    const auto blame = index_of(kBlames, value.at("blame").get<std::string>());
+    if (!level || !blame) return Error{"unknown level or blame in a diagnostic", ""};
+    d.level = static_cast<Level>(*level);
+    d.blame = static_cast<Blame>(*blame);
+    value.at("name").get_to(d.name);
+    value.at("headline").get_to(d.headline);
+    value.at("where").get_to(d.where);
+    for (const auto& place : value.at("places")) {
+      d.places.push_back({place.at("file"), place.at("line"), place.at("column"), place.at("label")});
+    }
+    value.at("state").get_to(d.state);
+    value.at("why").get_to(d.why);
+    value.at("help").get_to(d.help);
+    value.at("notes").get_to(d.notes);
+    value.at("times").get_to(d.times);
+    value.at("unit").get_to(d.unit);
+    return d;
+  } catch (const nlohmann::json::exception& e) {
+    return Error{fmt::format("a diagnostic cannot be read: {}", e.what()), ""};
+  }
+}
+
+}  // namespace sluice::report

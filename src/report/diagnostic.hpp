@@ -1,0 +1,64 @@
+// SPDX-FileCopyrightText: The sluice authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// One thing that a tool has to say about a run: a finding about the program, a refusal, a note, or an error of our own.
+// The text form is the one people read; the JSON form travels from the process under test to the command line and out
+// through `--json`. Where a finding comes from and how its words are chosen is left to the rooms that make it.
+#pragma once
+
+#include <cstdint>
+#include <nlohmann/json_fwd.hpp>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/result.hpp"
+
+namespace sluice::report {
+
+enum class Level : uint8_t { Error, Warning, Note };
+
+/// Whose matter it is; decides the exit status.
+enum class Blame : uint8_t {
+  Program,      ///< a finding (101)
+  Unsupported,  ///< our limit (102)
+  Undecided,    ///< a bound was reached without a verdict (103)
+  Internal,     ///< our bug (104)
+  Nobody,       ///< information only
+};
+
+/// A source line with its caret label.
+struct Place {
+  std::string file;
+  uint32_t line = 0;
+  uint32_t column = 0;
+  std::string label;  ///< what happens here, may be empty
+};
+
+struct Diagnostic {
+  Level level = Level::Error;
+  Blame blame = Blame::Program;
+  std::string name;      ///< kebab-case code, such as "unsupported"
+  std::string headline;  ///< one line, lower case, no full stop
+  std::string where;     ///< kernel and agent in words, may be empty
+  std::vector<Place> places;
+  std::string state, why, help;  ///< paragraphs, may be empty, may hold several lines
+  std::vector<std::string> notes;
+  uint64_t times = 1;  ///< how many equal ones were merged into this
+  std::string unit = "times";  ///< what `times` counts, such as "launches of this kernel"
+
+  /// Equal diagnostics of one run are merged: same name, headline and places.
+  std::string merge_key() const;
+};
+
+std::string_view to_string(Level level);
+std::string_view to_string(Blame blame);
+
+/// The text form, ending in a newline. Source lines are read from disk where they can be found.
+std::string render_text(const Diagnostic& diagnostic);
+
+nlohmann::json to_json(const Diagnostic& diagnostic);
+/// An error names the member that is missing or of the wrong type.
+Result<Diagnostic> diagnostic_from_json(const nlohmann::json& value);
+
+}  // namespace sluice::report

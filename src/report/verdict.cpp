@@ -1,0 +1,79 @@
+// SPDX-FileCopyrightText: The sluice authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// Wording and precedence of verdicts.
+#include "report/verdict.hpp"
+
+#include <fmt/format.h>
+
+#include <nlohmann/json.hpp>
+
+namespace sluice::report {
+namespace {
+
+std::string counted(uint64_t n, std::string_view one, std::string_view many) {
+  return fmt::format("{} {}", n, n == 1 ? one : many);
+}
+
+}  // namespace
+
+void Tally::count(const Diagnostic& diagnostic) {
+  switch (diagnostic.blame) {
+    case Blame::Program: ++(diagnostic.level == Level::Error ? findings : warnings); break;
+    case Blame::Unsupported: ++unsupported; break;
+    case Blame::Undecided: ++undecided; break;
+    case Blame::Internal: ++internal; break;
+    case Blame::Nobody: break;
+  }
+}
+
+int exit_status(const Tally& tally, int program_status, int finding_status) {
+  if (tally.internal != 0) return kExitInternal;
+  if (tally.unsupported != 0) return kExitUnsupported;
+  if (tally.findings != 0 || (tally.warnings_are_errors && tally.warnings != 0)) return finding_status;
+  if (tally.undecided != 0) return kExitUndecided;
+  return program_status;
+}
+
+std::string verdict_line(const Tally& tally) {
+  std::string found;
+  if (tally.internal != 0) {
+    found = counted(tally.internal, "internal error", "internal errors");
+  } else if (tally.findings != 0) {
+    found = counted(tally.findings, "finding", "findings");
+  } else if (tally.undecided != 0) {
+    found = "not decided";
+  } else {
+    found = "no finding";
+  }
+  std::string line = fmt::format("verdict: {} in {} of {} schedules, {}", found, tally.schedules_run,
+                                 tally.schedules_planned, counted(tally.kernels, "kernel", "kernels"));
+  if (tally.warnings != 0) line += ", " + counted(tally.warnings, "warning", "warnings");
+  if (tally.refused_launches != 0) line += ", " + counted(tally.refused_launches, "launch refused", "launches refused");
+  if (tally.unsupported != 0 && tally.refused_launches == 0) line += ", unsupported";
+  if (tally.skipped_launches != 0) line += ", " + counted(tally.skipped_launches, "launch skipped", "launches skipped");
+  if (tally.ctas_left_out != 0) {
+    line += fmt::format(", {} of {} CTAs run", tally.ctas_run, tally.ctas_run + tally.ctas_left_out);
+  }
+  if (tally.without_data) line += ", data not computed";
+  return line;
+}
+
+nlohmann::json to_json(const Tally& tally) {
+  return {{"schedules_run", tally.schedules_run},
+          {"schedules_planned", tally.schedules_planned},
+          {"kernels", tally.kernels},
+          {"refused_launches", tally.refused_launches},
+          {"skipped_launches", tally.skipped_launches},
+          {"ctas_run", tally.ctas_run},
+          {"ctas_left_out", tally.ctas_left_out},
+          {"without_data", tally.without_data},
+          {"findings", tally.findings},
+          {"warnings", tally.warnings},
+          {"unsupported", tally.unsupported},
+          {"undecided", tally.undecided},
+          {"internal", tally.internal},
+          {"verdict", verdict_line(tally).substr(9)}};
+}
+
+}  // namespace sluice::report
