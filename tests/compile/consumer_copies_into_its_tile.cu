@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: The sluice authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// expect: this tile is a consumer's and may only be read
+// expect: cp.async fills the slots of a CpAsync ring alone
 //
 // cp.async into a stage that was taken, not filled.
 #include <cuda.h>

@@ -49,6 +49,14 @@ using Convert =
     Ring<Stage<Tile128x64>, 2, Stores<Warps<8, 4>, ReadBy::AsyncProxy>, Consumers<Warpgroups<0, 2>>>;
 static_assert(Convert::kFullArrivals == 128 && Convert::kEmptyArrivals == 256);
 
+static_assert(Gather::Facts::kLateStages == 0 && Convert::Facts::kLateStages == 0);
+template <int Stages>
+using Paged =
+    Ring<Stage<Tile128x64>, Stages, CpAsync<Warps<4, 4>, ReadBy::AsyncProxy>, Consumers<Warpgroups<0>>>;
+static_assert(Paged<2>::Facts::kLateStages == 1 && Paged<3>::Facts::kLateStages == 1);
+static_assert(Paged<6>::Facts::kLateStages == 2 && Paged<9>::Facts::kLateStages == 4);
+static_assert(Paged<3>::kFullArrivals == 128);
+
 // Groups that take turns: one of them gives a stage back.
 using PingPong = Ring<Stage<Tile128x64>, 4, CopyEngine<Warps<0>>, TakingTurns<Warpgroups<1, 2>, 2>>;
 static_assert(PingPong::kEmptyArrivals == 128);

@@ -110,6 +110,29 @@ __global__ void stored_product_kernel(int items, int trips, float* out) {
   if (auto consumer = ring.consumer()) multiply_stages<1>(consumer, items, trips, out);
 }
 
+/// Fills the stages by cp.async from K-major matrices.
+template <class Ring>
+__global__ void copied_product_kernel(const __half* in_a, const __half* in_b, int depth, int items, int trips,
+                                      float* out) {
+  Ring ring(shared_memory<typename Ring::SharedStorage>());
+  if (auto producer = ring.producer()) {
+    int k = 0;
+    for (int item = 0; item < items; ++item) {
+      for (auto slot : producer.fill(trips)) {
+        auto& [a, b] = slot;
+        for (int chunk = producer.rank(); chunk < 64 * 8; chunk += producer.size()) {
+          const int row = chunk / 8;
+          const int column = chunk % 8 * 8;
+          a.copy(row, column, in_a + row * depth + k + column);
+          b.copy(row, column, in_b + row * depth + k + column);
+        }
+        k += 64;
+      }
+    }
+  }
+  if (auto consumer = ring.consumer()) multiply_stages<1>(consumer, items, trips, out);
+}
+
 /// The expected products of `items` times `depth` columns; `a` and `b` give the elements at (row, k).
 template <class ElementA, class ElementB>
 std::vector<float> products(int items, int depth, ElementA a, ElementB b) {
@@ -172,6 +195,33 @@ std::string run_stored_product(int items, int trips) {
   return difference(out.read(), products(items, trips * 64, a, b));
 }
 
+template <int kStages>
+std::string run_copied_product(int items, int trips) {
+  using Operand = Tile<__half, 64, 64, Swizzle::B128>;
+  using Ring = sluice::Ring<Stage<Operand, Operand>, kStages, CpAsync<Warps<4, 2>, ReadBy::AsyncProxy>,
+                            Consumers<Warpgroups<0>>>;
+  const int depth = items * trips * 64;
+  const auto a = [](int row, int k) { return static_cast<float>((row * 3 + k * 7) % 11 - 5); };
+  const auto b = [](int row, int k) { return static_cast<float>((row * 5 + k * 2) % 7 - 3); };
+  std::vector<__half> values_a;
+  std::vector<__half> values_b;
+  for (int row = 0; row < 64; ++row) {
+    for (int k = 0; k < depth; ++k) {
+      values_a.push_back(__float2half(a(row, k)));
+      values_b.push_back(__float2half(b(row, k)));
+    }
+  }
+  const Buffer<__half> device_a(values_a), device_b(values_b);
+  const Buffer<float> out(static_cast<std::size_t>(items * 4096));
+  const LaunchShape shape{.grid = 1, .cta = 192, .shared_bytes = Ring::kSharedBytes};
+  if (auto error = run_kernel(copied_product_kernel<Ring>, shape, device_a.data(), device_b.data(), depth,
+                              items, trips, out.data());
+      !error.empty()) {
+    return error;
+  }
+  return difference(out.read(), products(items, trips * 64, a, b));
+}
+
 }  // namespace
 
 void add_wgmma_cases(std::vector<Case>& cases) {
@@ -192,6 +242,8 @@ void add_wgmma_cases(std::vector<Case>& cases) {
     });
     add("wgmma_b_mn_major" + count, [=] { return run_product<Major::K, Major::MN, 3, 1>(1, trips); });
     add("wgmma_a_mn_major" + count, [=] { return run_product<Major::MN, Major::K, 3, 1>(1, trips); });
+    add("wgmma_copied_operands_3_stages" + count, [=] { return run_copied_product<3>(2, trips); });
+    add("wgmma_copied_operands_6_stages" + count, [=] { return run_copied_product<6>(2, trips); });
     add("wgmma_stored_operands" + count, [=] { return run_stored_product(2, trips); });
   }
 }

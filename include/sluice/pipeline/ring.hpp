@@ -49,9 +49,9 @@ template <class Facts, class Warps, class Cluster>
 struct ProducerCursor<Facts, CopyEngine<Warps, Cluster>> {
   using type = CopyEngineProducer<Facts>;
 };
-template <class Facts, class Warps>
-struct ProducerCursor<Facts, CpAsync<Warps>> {
-  using type = CpAsyncProducer<Facts, Warps>;
+template <class Facts, class Warps, ReadBy Reader>
+struct ProducerCursor<Facts, CpAsync<Warps, Reader>> {
+  using type = CpAsyncProducer<Facts, Warps, Reader>;
 };
 template <class Facts, class Warps, ReadBy Reader>
 struct ProducerCursor<Facts, Stores<Warps, Reader>> {

@@ -36,14 +36,15 @@ template <class Facts_>
 class RingConsumer {
  public:
   using Facts = Facts_;
+  static constexpr TileRight kRights = Facts::kReadByAsyncProxy ? TileRight::Wgmma : TileRight::None;
 
   /// A stage in the consumer's hands: its tiles to read; given back when the object's life ends. Each thread
   /// of the consumer warps holds one.
   template <int Held>
-  class FullStage : public detail::StageTiles<Facts, true> {
+  class FullStage : public detail::StageTiles<Facts, true, kRights> {
    public:
     SLUICE_DEVICE FullStage(RingConsumer* consumer, int index, int trip)
-        : detail::StageTiles<Facts, true>(consumer->places_.stage(index)),
+        : detail::StageTiles<Facts, true, kRights>(consumer->places_.stage(index)),
           consumer_(consumer),
           index_(index),
           trip_(trip) {}
@@ -179,7 +180,7 @@ class RingConsumer {
   template <int K>
   struct Taker {
     static_assert(
-        K < Facts::kStages,
+        K + Facts::kLateStages < Facts::kStages,
         "sluice: hold<K> keeps so many stages that none is left for the producer: take more stages");
     static_assert(K <= kMaxHeldStages, "sluice: hold<K> keeps at most 4 stages");
     RingConsumer* consumer;

@@ -109,6 +109,11 @@ struct StagesFit {
   static constexpr bool value = true;
 };
 
+/// Half of the stages that others could need meanwhile, at least one and at most four.
+constexpr int late_stages(int stages) {
+  return stages < 4 ? 1 : stages < 9 ? (stages - 1) / 2 : 4;
+}
+
 /// The barriers of groups that take turns: each completes a phase when it is its group's turn.
 template <int Groups>
 struct TurnBarriers {
@@ -143,6 +148,16 @@ struct RingFacts<Stage<Operands...>, Stages_, Producer_, Consumers_> : StageFact
   using Facts = StageFacts<Operands...>;
   using Cluster = typename Producer_::Cluster;
   using Barriers = StageBarrierStorage<ClusterTransactionBarrier, ClusterBarrier, Stages_>;
+
+  static constexpr bool kReadByAsyncProxy = Producer_::kReadBy == ReadBy::AsyncProxy;
+  static_assert(!kIsCpAsync<Producer_> || Producer_::kReadBy == ReadBy::Threads || Stages_ >= 2,
+                "sluice: cp.async for the asynchronous proxy needs two stages or more, one of them still in "
+                "flight when "
+                "the one before is passed on");
+
+  /// Stages whose copies may be in flight when a later one is filled, because their threads pass them on
+  /// late.
+  static constexpr int kLateStages = kIsCpAsync<Producer_> && kReadByAsyncProxy ? late_stages(Stages_) : 0;
 
   // Groups that take turns wait for each other at a barrier apiece.
   static constexpr int kConsumerGroups = Consumers_::kGroups;

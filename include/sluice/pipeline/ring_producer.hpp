@@ -181,26 +181,24 @@ class CopyEngineProducer : public detail::RingProducerBase<Facts, CopyEngineProd
 
 namespace detail {
 
-/// The cursor of a ring that threads fill; `HandOver::arrive` passes a stage on, in each thread.
+/// The cursor of a ring that threads fill. `HandOver` passes a stage on, in each thread, and says how slots
+/// are written.
 template <class Facts, class Warps, class HandOver>
 class ThreadProducer : public RingProducerBase<Facts, ThreadProducer<Facts, Warps, HandOver>> {
   using Base = RingProducerBase<Facts, ThreadProducer<Facts, Warps, HandOver>>;
+  using Tiles = StageTiles<Facts, !HandOver::kMayStore, HandOver::kRights>;
   friend Base;
 
  public:
   /// A free stage: its tiles to write. Passed on when the object's life ends.
-  class Slot : public StageTiles<Facts, false> {
+  class Slot : public Tiles {
    public:
     SLUICE_DEVICE Slot(ThreadProducer* producer, int index, int trip)
-        : StageTiles<Facts, false>(producer->places_.stage(index)),
-          producer_(producer),
-          index_(index),
-          trip_(trip) {}
+        : Tiles(producer->places_.stage(index)), producer_(producer), index_(index), trip_(trip) {}
     Slot(const Slot&) = delete;
     Slot& operator=(const Slot&) = delete;
 
-    /// Passes the stage on. Does not block.
-    SLUICE_DEVICE ~Slot() { HandOver::arrive(producer_->places_, index_); }
+    SLUICE_DEVICE ~Slot() { producer_->hand_over_.pass(producer_->places_, index_); }
 
     /// TileView's cp.async operations, for a stage of one tile.
     SLUICE_DEVICE void copy(int row, int column, const void* source) const {
@@ -225,24 +223,112 @@ class ThreadProducer : public RingProducerBase<Facts, ThreadProducer<Facts, Warp
   template <class Other, class = IsNotA<Other, ThreadProducer>, class = IsNoCursor<Other>>
   ThreadProducer(const Other& other);
 
+  /// The next `count` stages, for a range-for; all of them have been passed on when the loop ends. Blocks.
+  SLUICE_DEVICE auto fill(int count) {
+    if constexpr (HandOver::kIsLate) {
+      return LateRange(this, count);
+    } else {
+      return Base::fill(count);
+    }
+  }
+
+  /// Waits for the next stage alone. Blocks.
+  SLUICE_DEVICE auto acquire() {
+    static_assert(!HandOver::kIsLate,
+                  "sluice: cp.async for the asynchronous proxy passes stages on late, so they are filled in "
+                  "loops: fill()");
+    return Base::acquire();
+  }
+
   /// Number of this thread among the producer's, and how many there are: for dividing a tile among them.
   SLUICE_DEVICE static int rank() { return rank_in_warps<Warps>(); }
   SLUICE_HOST_DEVICE static constexpr int size() { return Warps::kThreads; }
+
+ private:
+  /// A loop at whose end the stages that were not passed on yet are.
+  class LateRange : public StageRange<typename Base::Acquirer> {
+   public:
+    SLUICE_DEVICE LateRange(ThreadProducer* producer, int count)
+        : StageRange<typename Base::Acquirer>({producer}, count), producer_(producer) {}
+    LateRange(const LateRange&) = delete;
+    LateRange& operator=(const LateRange&) = delete;
+    SLUICE_DEVICE ~LateRange() { producer_->hand_over_.pass_all(producer_->places_); }
+
+   private:
+    ThreadProducer* producer_;
+  };
+
+  HandOver hand_over_;
 };
 
-/// The stage is full when each thread's cp.async so far have landed; the thread does not wait for that.
-struct ArriveWhenCopied {
+/// The stage is full when each thread's cp.async so far have landed; the thread does not wait for that. Plain
+/// stores would not be ordered by it, so slots can only be copied into.
+struct PassWhenCopied {
+  static constexpr bool kMayStore = false;
+  static constexpr bool kIsLate = false;
+  static constexpr TileRight kRights = TileRight::Copy;
+
   template <class Facts>
-  SLUICE_DEVICE static void arrive(const RingPlaces<Facts>& places, int index) {
+  SLUICE_DEVICE static void pass(const RingPlaces<Facts>& places, int index) {
     ptx::cp_async_mbarrier_arrive_noinc(places.full_barrier(index));
   }
 };
 
-/// The stage is full when each thread has stored its part.
-template <ReadBy Reader>
-struct ArriveWhenStored {
+/// The same for readers of the asynchronous proxy: a thread waits until its copies have landed, fences,
+/// arrives. Up to `Late` stages stay in flight meanwhile.
+template <int Late>
+struct PassCopiedToAsyncProxy {
+  static constexpr bool kMayStore = false;
+  static constexpr bool kIsLate = true;
+  static constexpr TileRight kRights = TileRight::Copy;
+  static constexpr int kNone = -1;
+
+  SLUICE_DEVICE PassCopiedToAsyncProxy() {
+#pragma unroll
+    for (int& index : waiting_) index = kNone;
+  }
+
+  template <class Facts>
+  SLUICE_DEVICE void pass(const RingPlaces<Facts>& places, int index) {
+    ptx::cp_async_commit_group();
+    if (waiting_[0] != kNone) {
+      ptx::cp_async_wait_group<Late>();
+      arrive(places, waiting_[0]);
+    }
+#pragma unroll
+    for (int i = 0; i + 1 < Late; ++i) waiting_[i] = waiting_[i + 1];
+    waiting_[Late - 1] = index;
+  }
+
+  template <class Facts>
+  SLUICE_DEVICE void pass_all(const RingPlaces<Facts>& places) {
+    ptx::cp_async_wait_group<0>();
+#pragma unroll
+    for (int& index : waiting_) {
+      if (index != kNone) arrive(places, index);
+      index = kNone;
+    }
+  }
+
+ private:
   template <class Facts>
   SLUICE_DEVICE static void arrive(const RingPlaces<Facts>& places, int index) {
+    fence_view_async_shared();
+    places.barriers.full(static_cast<uint32_t>(index)).arrive();
+  }
+
+  int waiting_[Late];
+};
+
+/// The stage is full when each thread has stored its part.
+template <ReadBy Reader>
+struct PassWhenStored {
+  static constexpr bool kMayStore = true;
+  static constexpr bool kIsLate = false;
+  static constexpr TileRight kRights = TileRight::None;
+
+  template <class Facts>
+  SLUICE_DEVICE static void pass(const RingPlaces<Facts>& places, int index) {
     if constexpr (Reader == ReadBy::AsyncProxy) fence_view_async_shared();
     places.barriers.full(static_cast<uint32_t>(index)).arrive();
   }
@@ -251,11 +337,14 @@ struct ArriveWhenStored {
 }  // namespace detail
 
 /// The cursor of a ring that cp.async fills: true in all threads of the producer warps.
-template <class Facts, class Warps>
-using CpAsyncProducer = detail::ThreadProducer<Facts, Warps, detail::ArriveWhenCopied>;
+template <class Facts, class Warps, ReadBy Reader>
+using CpAsyncProducer =
+    detail::ThreadProducer<Facts, Warps,
+                           std::conditional_t<Reader == ReadBy::Threads, detail::PassWhenCopied,
+                                              detail::PassCopiedToAsyncProxy<Facts::kLateStages>>>;
 
 /// The cursor of a ring that ordinary stores fill: true in all threads of the producer warps.
 template <class Facts, class Warps, ReadBy Reader>
-using StoresProducer = detail::ThreadProducer<Facts, Warps, detail::ArriveWhenStored<Reader>>;
+using StoresProducer = detail::ThreadProducer<Facts, Warps, detail::PassWhenStored<Reader>>;
 
 }  // namespace sluice

@@ -28,6 +28,10 @@ struct Warps {
 template <int First, int Count = 1>
 using Warpgroups = Warps<4 * First, 4 * Count>;
 
+/// Who reads what threads have written: other threads, or the asynchronous proxy (wgmma, the copy engine),
+/// which needs a fence by each writer.
+enum class ReadBy { Threads, AsyncProxy };
+
 /// The copy engine fills the ring: one lane of one warp issues tensor copies (from a tensor map) and bulk
 /// copies (from a pointer). With a cluster shape, tiles may be multicast.
 template <class Warp_, class Cluster_ = ClusterShape<1>>
@@ -35,18 +39,18 @@ struct CopyEngine {
   static_assert(Warp_::kCount == 1, "sluice: one warp issues the copies of a ring: name it as Warps<N>");
   using Warps = Warp_;
   using Cluster = Cluster_;
+  static constexpr ReadBy kReadBy = ReadBy::AsyncProxy;
 };
 
 /// Threads fill the ring with cp.async, 16 bytes each: for gathers, and data that no tensor map can describe.
-template <class Warps_>
+/// For readers of the asynchronous proxy a thread passes a stage on some stages later, when it has seen its
+/// copies land.
+template <class Warps_, ReadBy ReadBy_ = ReadBy::Threads>
 struct CpAsync {
   using Warps = Warps_;
   using Cluster = ClusterShape<1>;
+  static constexpr ReadBy kReadBy = ReadBy_;
 };
-
-/// Who reads what threads have stored: other threads, or the asynchronous proxy (wgmma, the copy engine),
-/// which needs a fence by each writer.
-enum class ReadBy { Threads, AsyncProxy };
 
 /// Threads fill the ring with ordinary stores: computed or converted data.
 template <class Warps_, ReadBy ReadBy_ = ReadBy::Threads>
@@ -146,8 +150,8 @@ template <class W, class C>
 inline constexpr bool kIsCopyEngine<CopyEngine<W, C>> = true;
 template <class>
 inline constexpr bool kIsCpAsync = false;
-template <class W>
-inline constexpr bool kIsCpAsync<CpAsync<W>> = true;
+template <class W, ReadBy R>
+inline constexpr bool kIsCpAsync<CpAsync<W, R>> = true;
 template <class>
 inline constexpr bool kIsStores = false;
 template <class W, ReadBy R>

@@ -39,7 +39,7 @@ struct RingPlaces {
 
 /// The tiles of one stage, to read (`IsConst`) or to write. With one tile the stage is that tile: `stage(row,
 /// column)`; with several, `get<I>()` and structured bindings give them in the order of the ring's statement.
-template <class Facts, bool IsConst>
+template <class Facts, bool IsConst, TileRight Rights>
 class StageTiles {
  public:
   static constexpr int kTiles = Facts::kTiles;
@@ -49,7 +49,7 @@ class StageTiles {
   using Element = std::conditional_t<IsConst, const typename Facts::template Tile<I>::Element,
                                      typename Facts::template Tile<I>::Element>;
   template <int I>
-  using View = TileView<typename Facts::template Tile<I>, Element<I>>;
+  using View = TileView<typename Facts::template Tile<I>, Element<I>, Rights>;
 
   SLUICE_DEVICE explicit StageTiles(unsigned char* stage) : stage_(stage) {}
 

@@ -68,10 +68,10 @@ class RingWriter {
   using Facts = Facts_;
 
   /// A stage that may be written; stored by `store`.
-  class Slot : public detail::StageTiles<Facts, false> {
+  class Slot : public detail::StageTiles<Facts, false, TileRight::None> {
    public:
     SLUICE_DEVICE Slot(RingWriter* writer, int index, int trip)
-        : detail::StageTiles<Facts, false>(writer->stages_ + index * Facts::kStageBytes),
+        : detail::StageTiles<Facts, false, TileRight::None>(writer->stages_ + index * Facts::kStageBytes),
           writer_(writer),
           index_(index),
           trip_(trip) {}

@@ -126,14 +126,25 @@ inline constexpr bool kNever = false;
 
 }  // namespace detail
 
-/// A tile at an address in shared memory. `Element_` is `const` where the tile may only be read. A view is a
-/// pointer: copy it freely, but use it only as long as the stage it came from is held.
-template <class Tile_, class Element_>
+/// What may be done with a tile beyond reading and writing its elements.
+enum class TileRight : unsigned {
+  None = 0,
+  Copy = 1,   ///< cp.async may write it
+  Wgmma = 2,  ///< wgmma may read it: what fills it makes it visible to the asynchronous proxy
+  Any = 3,
+};
+
+/// A tile at an address in shared memory. `Element_` is `const` where threads may only read it; `Rights_` is
+/// what the ring that it comes from allows. A view is a pointer: copy it freely, but use it only as long as
+/// the stage it came from is held.
+template <class Tile_, class Element_, TileRight Rights_ = TileRight::Any>
 class TileView {
  public:
   using Tile = Tile_;
   using Element = Element_;
   static constexpr bool kIsConst = std::is_const_v<Element_>;
+  static constexpr bool kMayCopy = static_cast<unsigned>(Rights_) & static_cast<unsigned>(TileRight::Copy);
+  static constexpr bool kMayWgmma = static_cast<unsigned>(Rights_) & static_cast<unsigned>(TileRight::Wgmma);
 
   SLUICE_DEVICE explicit TileView(Element_* data) : data_(data) {}
 
@@ -165,16 +176,16 @@ class TileView {
   SLUICE_DEVICE Element_* data() const { return data_; }
 
   /// Starts copying 16 bytes from global memory to (row, column) on; both aligned to 16. Does not block; the
-  /// copy counts for the slot's hand-over. PTX: cp.async.cg.shared.global 16
+  /// slot is passed on when the copy has landed. PTX: cp.async.cg.shared.global 16
   SLUICE_DEVICE void copy(int row, int column, const void* source) const {
-    static_assert(!kIsConst, "sluice: this tile is a consumer's and may only be read");
-    ptx::cp_async<kCopyGranularityBytes>(bytes() + Tile::offset(row, column), source);
+    require_copy();
+    ptx::cp_async<kCopyGranularityBytes>(place_of_copy(row, column), source);
   }
 
   /// The same; only the first `valid_bytes` are read, the rest becomes zero. PTX: cp.async with src-size
   SLUICE_DEVICE void copy_or_zero(int row, int column, const void* source, uint32_t valid_bytes) const {
-    static_assert(!kIsConst, "sluice: this tile is a consumer's and may only be read");
-    ptx::cp_async_zfill<kCopyGranularityBytes>(bytes() + Tile::offset(row, column), source, valid_bytes);
+    require_copy();
+    ptx::cp_async_zfill<kCopyGranularityBytes>(place_of_copy(row, column), source, valid_bytes);
   }
 
   /// The shared-memory descriptor that a wgmma reads this tile through, from element `k` of the K dimension
@@ -182,6 +193,10 @@ class TileView {
   /// of 32 bytes. MN-major: `k` is a multiple of 8, and M or N may run over several panels. (PTX ISA, "Matrix
   /// Descriptor Format")
   SLUICE_DEVICE uint64_t wgmma_descriptor(int k = 0) const {
+    static_assert(kMayWgmma,
+                  "sluice: threads fill this ring, and wgmma reads through the asynchronous proxy: state "
+                  "Stores or CpAsync "
+                  "with ReadBy::AsyncProxy");
     static_assert(
         Tile::kSwizzle != Swizzle::None,
         "sluice: wgmma reads this tile only with a swizzle; without one it wants 8 x 16 byte core matrices");
@@ -200,6 +215,18 @@ class TileView {
   }
 
  private:
+  SLUICE_DEVICE static constexpr void require_copy() {
+    static_assert(kMayCopy,
+                  "sluice: cp.async fills the slots of a CpAsync ring alone: elsewhere the stage would be "
+                  "passed on before "
+                  "the copy has landed");
+  }
+
+  SLUICE_DEVICE unsigned char* place_of_copy(int row, int column) const {
+    return const_cast<unsigned char*>(reinterpret_cast<const unsigned char*>(data_)) +
+           Tile::offset(row, column);
+  }
+
   SLUICE_DEVICE auto* bytes() const {
     return reinterpret_cast<std::conditional_t<kIsConst, const unsigned char, unsigned char>*>(data_);
   }

@@ -55,8 +55,8 @@ struct TileLayout {
 };
 
 /// The mdspan over a tile: `as_mdspan(tile)(row, column)` is the same element as `tile(row, column)`.
-template <class Tile, class Element>
-SLUICE_DEVICE auto as_mdspan(const TileView<Tile, Element>& tile) {
+template <class Tile, class Element, TileRight Rights>
+SLUICE_DEVICE auto as_mdspan(const TileView<Tile, Element, Rights>& tile) {
   using Extents = cuda::std::extents<int, Tile::kRows, Tile::kColumns>;
   return cuda::std::mdspan<Element, Extents, TileLayout<Tile>>(tile.data(), Extents{});
 }
