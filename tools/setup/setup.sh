@@ -62,8 +62,8 @@ setup_has() {
 
 setup_missing_packages() {
   setup_needs | while read -r kind name package; do
-    setup_has "$kind" "$name" </dev/null || printf '%s ' "$package"
-  done
+    setup_has "$kind" "$name" </dev/null || printf '%s\n' "$package"
+  done | paste -sd ' '
 }
 
 setup_packages() {
