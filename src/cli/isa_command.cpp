@@ -1,0 +1,92 @@
+// SPDX-FileCopyrightText: The sluice authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// `sluice isa`: the instruction table, with what the engine executes of it.
+#include <fmt/format.h>
+
+#include <cstdio>
+#include <nlohmann/json.hpp>
+#include <string>
+#include <vector>
+
+#include "cli/command.hpp"
+#include "machine/bind.hpp"
+#include "ptx/table.hpp"
+
+namespace sluice::cli {
+namespace {
+
+struct IsaArguments {
+  bool missing = false;
+  bool json = false;
+};
+
+/// What the engine does with a row.
+enum class Support { Executed, Missing, OutOfScope };
+
+Support support_of(const ptx::Form& form) {
+  if (!form.in_scope()) return Support::OutOfScope;
+  return machine::find_bind(form.opcode) != nullptr ? Support::Executed : Support::Missing;
+}
+
+const char* word(Support support) {
+  switch (support) {
+    case Support::Executed: return "yes";
+    case Support::Missing: return "no";
+    default: return "out of scope";
+  }
+}
+
+std::string target(const ptx::SmVersion& sm) {
+  std::string text = fmt::format("sm_{}", sm.number);
+  if (sm.suffix != 0) text += sm.suffix;
+  return text;
+}
+
+int print_isa(const IsaArguments& arguments) {
+  nlohmann::json rows = nlohmann::json::array();
+  size_t counts[3] = {};
+  std::string_view family;
+  for (const ptx::Form& form : ptx::forms()) {
+    const Support support = support_of(form);
+    ++counts[static_cast<size_t>(support)];
+    if (arguments.missing && support == Support::Executed) continue;
+    if (arguments.json) {
+      rows.push_back({{"name", form.name},
+                      {"syntax", ptx::syntax(form)},
+                      {"family", ptx::spelling(form.family)},
+                      {"ptx", fmt::format("{}.{}", form.ptx / 10, form.ptx % 10)},
+                      {"target", target(form.sm)},
+                      {"exactness", ptx::spelling(form.exactness)},
+                      {"section", form.section},
+                      {"executed", word(support)}});
+      continue;
+    }
+    if (family != ptx::spelling(form.family)) {
+      family = ptx::spelling(form.family);
+      fmt::print("\n{}\n", family);
+    }
+    fmt::print("  {:<12}  {:<14}  {:<8}  {}\n", word(support), ptx::spelling(form.exactness), target(form.sm), ptx::syntax(form));
+  }
+  if (arguments.json) {
+    fmt::print("{}\n", nlohmann::json{{"format", 1}, {"rows", std::move(rows)}}.dump(2));
+    return 0;
+  }
+  fmt::print("\n{} rows executed, {} missing, {} out of scope (textures, surfaces, graphics, other architectures)\n", counts[0],
+             counts[1], counts[2]);
+  return 0;
+}
+
+}  // namespace
+
+void add_isa_command(CLI::App& app, int* status) {
+  auto arguments = std::make_shared<IsaArguments>();
+  CLI::App* isa = app.add_subcommand("isa", "list the PTX instructions and what the engine executes");
+  isa->formatter(std::make_shared<HelpFormat>("sluice isa [options]"));
+  isa->footer("Columns: executed, exactness of the result, target that the ISA asks for, syntax.\n");
+  isa->add_flag("--missing", arguments->missing, "only what is not executed");
+  isa->add_flag("--json", arguments->json, "as JSON");
+  isa->final_callback([arguments, status] { *status = print_isa(*arguments); });
+}
+
+}  // namespace sluice::cli

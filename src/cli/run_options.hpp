@@ -1,0 +1,36 @@
+// SPDX-FileCopyrightText: The sluice authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// The options that every command which runs programs takes, and the end of such a run.
+#pragma once
+
+#include <CLI/CLI.hpp>
+#include <string>
+#include <vector>
+
+#include "cli/supervise.hpp"
+#include "cuda/settings.hpp"
+
+namespace sluice::cli {
+
+struct RunOptions {
+  cuda::Settings settings;
+  std::string ctas;           ///< as given: "0-3,7"
+  std::string log_file;
+  std::string json_file;
+  int finding_status = 101;
+  bool warnings_are_errors = false;
+  bool quiet = false;
+  int verbose = 0;
+
+  Loudness loudness() const { return quiet ? Loudness::Quiet : verbose > 0 ? Loudness::Verbose : Loudness::Normal; }
+};
+
+void add_run_options(CLI::App& command, RunOptions& options);
+/// Completes the settings; a sentence about what is wrong, or nothing.
+std::string finish_run_options(RunOptions& options);
+
+/// Says the verdict and writes the JSON file. Returns the exit status.
+int conclude(Outcome& outcome, const RunOptions& options, const std::vector<std::string>& program, Voice& voice);
+
+}  // namespace sluice::cli

@@ -1,0 +1,165 @@
+// SPDX-FileCopyrightText: The sluice authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// Start, watch, wait.
+#include "cli/supervise.hpp"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <signal.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <cstring>
+
+#include "cuda/channel.hpp"
+
+namespace sluice::cli {
+namespace {
+
+constexpr long kFirstPauseNs = 500'000, kLongestPauseNs = 20'000'000;
+constexpr double kProgressAfterSeconds = 2;
+
+pid_t g_child = 0;
+
+void pass_on(int signal) {
+  if (g_child > 0) kill(g_child, signal);
+}
+
+uint64_t clock_ns() {
+  timespec now{};
+  clock_gettime(CLOCK_MONOTONIC, &now);
+  return static_cast<uint64_t>(now.tv_sec) * 1'000'000'000 + static_cast<uint64_t>(now.tv_nsec);
+}
+
+// `folder` in front of what the variable holds.
+std::string prepended(const char* variable, const std::string& value) {
+  const char* old = std::getenv(variable);
+  return old != nullptr && *old != '\0' ? value + ":" + old : value;
+}
+
+// The environment of the program, as NAME=VALUE.
+std::vector<std::string> environment(const std::vector<std::string>& preload, const std::string& libraries,
+                                     const cuda::Settings& settings) {
+  std::vector<std::pair<std::string, std::string>> own = {
+      {"LD_LIBRARY_PATH", prepended("LD_LIBRARY_PATH", libraries)},
+      {cuda::kSettingsVariable, cuda::to_json_text(settings)},
+  };
+  std::string list;
+  for (const std::string& library : preload) list += (list.empty() ? "" : ":") + library;
+  if (!list.empty()) own.emplace_back("LD_PRELOAD", prepended("LD_PRELOAD", list));
+
+  std::vector<std::string> result;
+  for (char** entry = environ; *entry != nullptr; ++entry) {
+    const std::string_view text = *entry;
+    const bool replaced = std::any_of(own.begin(), own.end(), [&](const auto& variable) {
+      return text.size() > variable.first.size() && text.compare(0, variable.first.size(), variable.first) == 0 &&
+             text[variable.first.size()] == '=';
+    });
+    if (!replaced) result.emplace_back(text);
+  }
+  for (const auto& [name, value] : own) result.push_back(name + "=" + value);
+  return result;
+}
+
+std::vector<char*> pointers(std::vector<std::string>& texts) {
+  std::vector<char*> result;
+  for (std::string& text : texts) result.push_back(text.data());
+  result.push_back(nullptr);
+  return result;
+}
+
+// Starts the program; an error carries the reason of a failed exec.
+Result<pid_t> start(const std::string& file, std::vector<std::string> arguments, std::vector<std::string> variables) {
+  const std::vector<char*> argv = pointers(arguments);
+  const std::vector<char*> envp = pointers(variables);
+  int report[2];
+  if (pipe2(report, O_CLOEXEC) != 0) return Error{"cannot make a pipe", ""};
+  const pid_t child = fork();
+  if (child < 0) return Error{"cannot start another process", file};
+  if (child == 0) {
+    for (const int signal : {SIGINT, SIGQUIT, SIGTERM}) ::signal(signal, SIG_DFL);
+    execve(file.c_str(), argv.data(), envp.data());
+    const int reason = errno;
+    (void)!write(report[1], &reason, sizeof reason);
+    _exit(127);
+  }
+  close(report[1]);
+  int reason = 0;
+  const ssize_t got = read(report[0], &reason, sizeof reason);
+  close(report[0]);
+  if (got != sizeof reason) return child;
+  waitpid(child, nullptr, 0);
+  return Error{fmt::format("cannot run '{}': {}", arguments.front(), std::strerror(reason)), ""};
+}
+
+void pass_reports(cuda::ChannelReader& reader, Outcome& outcome, Voice& voice, Loudness loudness) {
+  cuda::Gathered gathered = reader.poll();
+  for (report::Diagnostic& diagnostic : gathered.diagnostics) take(outcome, std::move(diagnostic), voice, loudness);
+  for (const std::string& line : gathered.log) voice.say(fmt::format("sluice: {}\n", line));
+}
+
+void show_progress(const cuda::ChannelReader& reader, Voice& voice) {
+  const uint64_t started = reader.launch_started_ns();
+  if (started == 0) return;
+  const double seconds = static_cast<double>(clock_ns() - started) * 1e-9;
+  if (seconds >= kProgressAfterSeconds) voice.progress(fmt::format("sluice: a kernel runs for {:.0f} s", seconds));
+}
+
+}  // namespace
+
+void take(Outcome& outcome, report::Diagnostic diagnostic, Voice& voice, Loudness loudness) {
+  const std::string key = diagnostic.merge_key();
+  for (report::Diagnostic& known : outcome.diagnostics) {
+    if (known.merge_key() != key) continue;
+    known.times += diagnostic.times;
+    return;
+  }
+  outcome.tally.count(diagnostic);
+  const bool important = diagnostic.blame != report::Blame::Nobody;
+  if (loudness != Loudness::Quiet || important) voice.say(report::render_text(diagnostic));
+  outcome.diagnostics.push_back(std::move(diagnostic));
+}
+
+Result<Outcome> supervise(const std::string& file, const std::vector<std::string>& arguments,
+                          const std::vector<std::string>& preload, const std::string& libraries, cuda::Settings settings,
+                          Voice& voice, Loudness loudness) {
+  SLUICE_ASSIGN_OR_RETURN(cuda::ChannelReader reader, cuda::ChannelReader::create());
+  settings.report_directory = reader.directory();
+  settings.verbosity = std::max(settings.verbosity, 0);
+
+  // The terminal's interrupt reaches the program too; the tool stays to give the verdict.
+  ::signal(SIGINT, SIG_IGN);
+  ::signal(SIGQUIT, SIG_IGN);
+  ::signal(SIGTERM, pass_on);
+  SLUICE_ASSIGN_OR_RETURN(g_child, start(file, arguments, environment(preload, libraries, settings)));
+
+  Outcome outcome;
+  outcome.tally.without_data = settings.no_data;
+  int status = 0;
+  timespec pause{0, kFirstPauseNs};
+  while (waitpid(g_child, &status, WNOHANG) == 0) {
+    nanosleep(&pause, nullptr);
+    pause.tv_nsec = std::min(pause.tv_nsec * 2, kLongestPauseNs);
+    if (pause.tv_nsec < kLongestPauseNs) continue;
+    pass_reports(reader, outcome, voice, loudness);
+    if (voice.on_terminal()) show_progress(reader, voice);
+  }
+  g_child = 0;
+  pass_reports(reader, outcome, voice, loudness);
+  reader.add_counters(outcome.tally);
+  outcome.engine_loaded = reader.process_count() != 0;
+  if (WIFSIGNALED(status)) {
+    outcome.signal = WTERMSIG(status);
+    outcome.program_status = 128 + outcome.signal;
+  } else {
+    outcome.program_status = WEXITSTATUS(status);
+  }
+  return outcome;
+}
+
+}  // namespace sluice::cli
