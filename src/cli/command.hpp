@@ -10,6 +10,7 @@
 #include <string>
 #include <string_view>
 #include <utility>
+#include <vector>
 
 namespace sluice::cli {
 
@@ -50,9 +51,22 @@ class HelpFormat : public CLI::Formatter {
 /// Reports a wrong command line: `error: ...` and a hint, on stderr. Returns the exit status.
 int usage_error(std::string_view message, std::string_view command);
 
-/// A subcommand adds itself to the parser; `*status` becomes the exit status when it runs.
-void add_run_command(CLI::App& app, int* status);
-void add_isa_command(CLI::App& app, int* status);
-void add_completion_command(CLI::App& app, int* status);
+/// A subcommand that runs a program: what stands behind its own options goes to `*program`, unparsed.
+struct ProgramCommand {
+  CLI::App* app = nullptr;
+  std::vector<std::string>* program = nullptr;
+};
+
+/// The command line while it is put together and parsed.
+struct Tool {
+  CLI::App app;
+  std::vector<ProgramCommand> program_commands;
+  int status = 0;  ///< set by the subcommand that ran
+};
+
+/// Each subcommand adds itself to the parser.
+void add_run_command(Tool& tool);
+void add_isa_command(Tool& tool);
+void add_completion_command(Tool& tool);
 
 }  // namespace sluice::cli

@@ -49,15 +49,14 @@ std::string script(const CLI::App& app, bool zsh) {
 
 }  // namespace
 
-void add_completion_command(CLI::App& app, int* status) {
+void add_completion_command(Tool& tool) {
   auto shell = std::make_shared<std::string>();
-  CLI::App* command = app.add_subcommand("completion", "print a completion script for the shell");
+  CLI::App* command = tool.app.add_subcommand("completion", "print a completion script for the shell");
   command->formatter(std::make_shared<HelpFormat>("sluice completion SHELL"));
   command->footer("eval \"$(sluice completion bash)\"   turns completion on in this shell\n");
   command->add_option("SHELL", *shell, "bash or zsh")->required()->check(CLI::IsMember({"bash", "zsh"}));
-  command->final_callback([&app, shell, status] {
-    std::fputs(script(app, *shell == "zsh").c_str(), stdout);
-    *status = 0;
+  command->final_callback([&tool, shell] {
+    std::fputs(script(tool.app, *shell == "zsh").c_str(), stdout);
   });
 }
 

@@ -79,14 +79,14 @@ int print_isa(const IsaArguments& arguments) {
 
 }  // namespace
 
-void add_isa_command(CLI::App& app, int* status) {
+void add_isa_command(Tool& tool) {
   auto arguments = std::make_shared<IsaArguments>();
-  CLI::App* isa = app.add_subcommand("isa", "list the PTX instructions and what the engine executes");
+  CLI::App* isa = tool.app.add_subcommand("isa", "list the PTX instructions and what the engine executes");
   isa->formatter(std::make_shared<HelpFormat>("sluice isa [options]"));
   isa->footer("Columns: executed, exactness of the result, target that the ISA asks for, syntax.\n");
   isa->add_flag("--missing", arguments->missing, "only what is not executed");
   isa->add_flag("--json", arguments->json, "as JSON");
-  isa->final_callback([arguments, status] { *status = print_isa(*arguments); });
+  isa->final_callback([arguments, &tool] { tool.status = print_isa(*arguments); });
 }
 
 }  // namespace sluice::cli

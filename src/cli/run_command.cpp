@@ -67,41 +67,22 @@ int run_program(RunArguments& arguments) {
 
 }  // namespace
 
-void add_run_command(CLI::App& app, int* status) {
+void add_run_command(Tool& tool) {
   auto arguments = std::make_shared<RunArguments>();
-  CLI::App* run = app.add_subcommand("run", "run a program on the CPU");
+  CLI::App* run = tool.app.add_subcommand("run", "run a program on the CPU");
+  run->formatter(std::make_shared<HelpFormat>("sluice run [options] [--] APP [ARGS]"));
   run->footer(
-      "sluice run ./app args          runs app; its own options come after its name\n"
+      "sluice run ./app args          runs app; what stands behind its name goes to it\n"
       "sluice run kernel.ptx --launch spec.json\n"
       "                               runs one kernel as the file says (docs/tools/run.md)\n");
   add_run_options(*run, arguments->options);
   run->add_option("--launch", arguments->launch_file, "APP is a PTX file, launched as the JSON file SPEC says")
       ->type_name("SPEC")
       ->group("PTX files");
-  run->prefix_command();
-  run->formatter(std::make_shared<HelpFormat>("sluice run [options] [--] APP [ARGS]"));
-  run->final_callback([run, arguments, status] {
-    arguments->program = run->remaining();
-    // Options may stand behind a PTX file, which has no arguments of its own.
-    auto& program = arguments->program;
-    if (!program.empty() && program.front() == "--") program.erase(program.begin());
-    if (!program.empty() && program.front().size() > 1 && program.front()[0] == '-') {
-      *status = usage_error(fmt::format("unknown option '{}'", program.front()), "sluice run");
-      return;
-    }
-    if (program.size() == 3 && program[1] == "--launch" && is_ptx_file(program[0])) {
-      arguments->launch_file = program[2];
-      program.resize(1);
-    }
-    if (program.empty()) {
-      *status = usage_error("which program? none is named", "sluice run");
-      return;
-    }
-    if (const std::string wrong = finish_run_options(arguments->options); !wrong.empty()) {
-      *status = usage_error(wrong, "sluice run");
-      return;
-    }
-    *status = run_program(*arguments);
+  tool.program_commands.push_back({run, &arguments->program});
+  run->final_callback([arguments, &tool] {
+    const std::string wrong = arguments->program.empty() ? "which program? none is named" : finish_run_options(arguments->options);
+    tool.status = wrong.empty() ? run_program(*arguments) : usage_error(wrong, "sluice run");
   });
 }
 

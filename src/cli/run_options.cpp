@@ -66,7 +66,6 @@ void add_run_options(CLI::App& command, RunOptions& options) {
   command.add_flag("--no-data", s.no_data, "the protocol alone: payload of copies and matrix operations is not computed")->group(how);
   command.add_option("--timeout", s.timeout_seconds, "stop a launch that runs longer than SECONDS; the run is not decided")
       ->type_name("SECONDS")->check(CLI::PositiveNumber)->group(how);
-  command.add_flag("--lazy-unsupported", s.lazy_unsupported, "stop at an instruction that the engine cannot execute when it is reached, not before")->group(how);
   command.add_option("--copies", s.copies, "when asynchronous copies land: early, late or shuffled (default early)")
       ->type_name("WHEN")->check(CLI::IsMember({"early", "late", "shuffled"}))->group(how);
   command.add_option("--seed", s.seed, "seed of --copies shuffled (default 0)")->type_name("N")->group(how);
@@ -100,7 +99,7 @@ int conclude(Outcome& outcome, const RunOptions& options, const std::vector<std:
   outcome.tally.warnings_are_errors = options.warnings_are_errors;
   for (const report::Diagnostic& diagnostic : outcome.diagnostics) {
     if (diagnostic.times > 1) {
-      voice.say(fmt::format("note: `{}` was seen {} {}\n", diagnostic.headline, diagnostic.times, diagnostic.unit));
+      voice.say(fmt::format("note: {} {}: {}\n", diagnostic.times, diagnostic.unit, diagnostic.headline));
     }
   }
   const int status = report::exit_status(outcome.tally, outcome.program_status, options.finding_status);

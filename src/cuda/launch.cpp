@@ -101,7 +101,7 @@ report::Diagnostic describe(Process& process, const Function& function, const ma
     diagnostic.notes.push_back(
         fmt::format("the synchronising call returns {} to the program", runtime_error_name(meaning.status)));
   }
-  diagnostic.unit = "launches";
+  diagnostic.unit = "times";
   return diagnostic;
 }
 

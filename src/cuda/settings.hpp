@@ -29,7 +29,6 @@ struct Settings {
   uint64_t launch_count = std::numeric_limits<uint64_t>::max();  ///< and run this many
   std::vector<std::pair<uint64_t, uint64_t>> ctas;  ///< linear CTA ranges [first, last] to run; empty = all
   bool no_data = false;
-  bool lazy_unsupported = false;
   double timeout_seconds = 0;    ///< wall clock per launch; 0 = none
   std::string copies = "early";  ///< when asynchronous copies land: early, late or shuffled
   uint64_t seed = 0;
