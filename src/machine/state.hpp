@@ -61,6 +61,8 @@ struct Split {
   Wait wait = Wait::None;
   bool advance = false;       ///< goes on behind the instruction when woken
   bool timed = false;         ///< the wait also ends at `deadline`
+  bool slept = false;         ///< it has just woken from nanosleep: the round of the loop around that only looked
+  uint32_t granted = 0;       ///< lanes whose mbarrier wait was satisfied when its phase completed, whatever came since
   uint64_t key = 0;
   uint64_t value = 0;
   uint64_t deadline = 0;      ///< worker clock in ns, for timed waits
@@ -291,6 +293,7 @@ class Worker {
 
   uint64_t clock_ns() const { return clock_ns_; }  ///< virtual time, the same on every run
   void note_progress() { progress_ = acted_ = true; }
+  void note_sleeper(uint64_t deadline) { next_sleeper_ = deadline < next_sleeper_ ? deadline : next_sleeper_; }
   void note_clock_read(Warp& warp) {
     clock_was_read_ = true;
     warp.polled = true;
@@ -325,6 +328,7 @@ class Worker {
   void ready(Warp& warp);
   void unpark(Warp& warp, Split& split);
   bool quiesce();
+  void wake_sleepers();
   bool land_one(size_t which);
   void report_deadlock();
   friend struct Warp;
@@ -340,12 +344,14 @@ class Worker {
   uint64_t random_ = 0;
   bool progress_ = false;  ///< in this turn: something ran that was not a spin
   bool acted_ = false;     ///< in this turn: something that others can see has changed
+  uint32_t counted_rounds_ = 0;  ///< rounds of loops in which only a counter moved, since anything else has happened
   bool clock_was_read_ = false;
   uint32_t limit_pc_ = 0;  ///< the running split must stop before it reaches this place
   uint64_t cached_first_ = 1;
   uint64_t cached_bytes_ = 0;
   bool cached_read_only_ = false;
   LaunchStatistics local_statistics_;
+  uint64_t next_sleeper_ = UINT64_MAX;  ///< earliest deadline of a nanosleep
   uint64_t idle_rounds_ = 0;
   uint64_t idle_time_ = 0;
 };

@@ -20,6 +20,7 @@
 #include "machine/ops/barrier.hpp"
 #include "machine/state.hpp"
 #include "machine/stuck_report.hpp"
+#include "machine/units/emit.hpp"
 
 namespace sluice::machine {
 namespace {
@@ -27,6 +28,7 @@ namespace {
 constexpr uint32_t kTurnInstructions = 4096;
 constexpr uint32_t kLongLoop = 4096;                       ///< backward jumps after which siblings get a turn
 constexpr uint64_t kFirstIdleJump = 1'000;                 ///< ns of virtual time
+constexpr uint32_t kCountedRounds = 1'000'000;
 constexpr uint64_t kIdleLimit = 20'000'000'000;            ///< ns without progress: time will not help
 constexpr uint32_t kNoLimit = 0xffffffffu;
 
@@ -49,8 +51,9 @@ void Worker::run() {
       warp.queued = false;
       run_warp(warp);
       idle_rounds_ = progress_ ? 0 : idle_rounds_ + 1;
-      if (acted_) idle_time_ = 0;
+      if (acted_) idle_time_ = counted_rounds_ = 0;
       progress_ = acted_ = false;
+      if (clock_ns_ >= next_sleeper_) wake_sleepers();
       if (launch_.request->options.timing == CopyTiming::Shuffled && !async_.empty()) {
         random_ = random_ * 6364136223846793005ull + 1442695040888963407ull;
         if ((random_ >> 60) < 6) land_one((random_ >> 20) % async_.size());
@@ -108,6 +111,21 @@ void Worker::retire_clusters() {
   launch_.running_clusters.fetch_sub(count);
 }
 
+void Worker::wake_sleepers() {
+  next_sleeper_ = UINT64_MAX;
+  for (const auto& cluster : resident_) {
+    for (const auto& cta : cluster->ctas) {
+      for (const auto& warp : cta->warps) {
+        for (Split& split : warp->splits) {
+          if (split.wait != Wait::Sleep) continue;
+          if (split.deadline <= clock_ns_) unpark(*warp, split);
+          else next_sleeper_ = std::min(next_sleeper_, split.deadline);
+        }
+      }
+    }
+  }
+}
+
 bool Worker::quiesce() {
   // Copies in flight land first, oldest first.
   if (!async_.empty()) {
@@ -130,12 +148,16 @@ bool Worker::quiesce() {
   const uint64_t jump = std::max(kFirstIdleJump, idle_time_);
   const uint64_t target = earliest == UINT64_MAX ? clock_ns_ + jump : std::max(earliest, clock_ns_ + (idle_time_ == 0 ? 0 : jump));
   idle_time_ += std::max<uint64_t>(target > clock_ns_ ? target - clock_ns_ : 0, kFirstIdleJump);
-  clock_ns_ = std::max(clock_ns_, target);
+  const uint64_t moved = target > clock_ns_ ? target - clock_ns_ : 0;
+  clock_ns_ += moved;
   for (const auto& cluster : resident_) {
     for (const auto& cta : cluster->ctas) {
       for (const auto& warp : cta->warps) {
         for (Split& split : warp->splits) {
-          if (split.wait != Wait::None && split.timed && split.deadline <= clock_ns_) unpark(*warp, split);
+          if (split.wait == Wait::None || !split.timed) continue;
+          // nanosleep is approximate (up to twice its time): those that would wake soon after wake together.
+          const uint64_t slack = split.wait == Wait::Sleep ? moved / 2 : 0;
+          if (split.deadline <= clock_ns_ + slack) unpark(*warp, split);
         }
       }
     }
@@ -166,6 +188,7 @@ void Worker::report_deadlock() {
 void Worker::submit(AsyncOp op) {
   op.id = next_operation();
   note_progress();
+  if (listener() != nullptr) emit_operation(*this, op, event::Kind::AsyncIssue);
   if (launch_.request->options.timing == CopyTiming::Early) {
     while (!op.perform(*this, op)) {
     }
@@ -212,6 +235,7 @@ void Worker::ready(Warp& warp) {
 
 void Worker::unpark(Warp& warp, Split& split) {
   if (split.wait == Wait::Mbarrier) --warp.cta->mbarrier_waiters;
+  split.slept = split.wait == Wait::Sleep;
   split.wait = Wait::None;
   split.timed = false;
   if (split.advance) ++split.pc;
@@ -237,7 +261,16 @@ void Worker::wake_all(Cta& cta, Wait wait) {
 
 void Worker::wake_mbarrier(Cta& cta, uint32_t offset) {
   note_progress();
-  if (cta.mbarrier_waiters != 0) wake(cta, Wait::Mbarrier, offset);
+  if (cta.mbarrier_waiters == 0) return;
+  // Whoever waits here waits for the phase that has just completed, and has seen it: a hardware wait that is suspended
+  // does not sleep through the phases that follow, however late its warp runs again.
+  for (auto& warp : cta.warps) {
+    for (Split& split : warp->splits) {
+      if (split.wait != Wait::Mbarrier || split.key != offset) continue;
+      split.granted = split.lanes;
+      unpark(*warp, split);
+    }
+  }
 }
 
 void Worker::wake_cluster(Cluster& cluster) {
@@ -280,6 +313,7 @@ Step Warp::block_until(Wait wait, uint64_t key, uint64_t value, uint64_t deadlin
   block(wait, key, value);
   splits[current].timed = true;
   splits[current].deadline = deadline;
+  if (wait == Wait::Sleep) worker().note_sleeper(deadline);
   return Step::Blocked;
 }
 
@@ -371,6 +405,7 @@ bool Worker::pick_split(Warp& warp) {
     const bool waits_here = other.wait == Wait::None || other.wait == Wait::Rendezvous;
     if (same_frame && waits_here && other.pc == splits[best].pc) {
       splits[best].lanes |= other.lanes;
+      splits[best].granted |= other.granted;
       splits[best].rounds = std::min(splits[best].rounds, other.rounds);
       splits.erase(splits.begin() + i);
       if (i < best) --best;
@@ -495,6 +530,11 @@ Step Worker::close_idle_round(Warp& warp) {
   Split& split = warp.splits[warp.current];
   if (split.round_state == hash) return Step::Yield;
   split.round_state = hash;
+  // A counter moves: the loop may have an end of its own, to which time must not jump.
+  if (++counted_rounds_ < kCountedRounds) {
+    progress_ = true;
+    idle_time_ = 0;
+  }
   return Step::Jumped;
 }
 
@@ -503,7 +543,8 @@ Step Worker::close_idle_round(Warp& warp) {
 void Worker::run_warp(Warp& warp) {
   if (!pick_split(warp)) return;
   warp.acted = false;
-  warp.polled = false;
+  warp.polled = warp.splits[warp.current].slept;
+  warp.splits[warp.current].slept = false;
   uint64_t executed = 0;
   uint64_t lane_count = 0;
   uint32_t budget = kTurnInstructions;

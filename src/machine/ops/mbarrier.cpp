@@ -3,6 +3,7 @@
 //
 // mbarrier instructions. PTX ISA, "Parallel Synchronization and Communication Instructions: mbarrier".
 #include <bit>
+#include <utility>
 
 #include "machine/bind.hpp"
 #include "machine/ops/access.hpp"
@@ -109,7 +110,7 @@ Step init(Warp& w, const Op& op, uint32_t lanes) {
     emit(w, event::Kind::MbarrierInit, a, lane, place, count[lane], 0);
     mbarrier_init(place, count[lane]);
     // MODEL: who waits on the old barrier looks again.
-    w.worker().wake_mbarrier(*place.cta, place.offset);
+    w.worker().wake(*place.cta, Wait::Mbarrier, place.offset);
   });
   w.acted = true;
   return good ? Step::Next : Step::Fault;
@@ -234,6 +235,7 @@ Step try_wait(Warp& w, const Op& op, uint32_t lanes) {
   Looked found;
   if (!look(w, a, lanes, found)) return Step::Fault;
   Split& split = w.splits[w.current];
+  found.done |= std::exchange(split.granted, 0) & lanes;
   // A deadline that this very wait has set, in a round before, is still in the split.
   const bool again = split.deadline != 0 && split.key == found.place.offset && split.value == found.parity;
   const bool over = again && w.worker().clock_ns() >= split.deadline;
