@@ -277,9 +277,13 @@ class Worker {
     return reinterpret_cast<uint8_t*>(address);
   }
 
-  /// Whether accesses of `bytes` from `lowest` to `highest` all lie in the allocation of the access before.
-  bool global_range(uint64_t lowest, uint64_t highest, uint64_t bytes, bool write) const {
-    return lowest >= cached_first_ && highest + bytes <= cached_first_ + cached_bytes_ && !(write && cached_read_only_);
+  /// The allocation of the access before: where it starts, and the largest offset at which `bytes` still fit. False if
+  /// none do, or if `write` is not allowed there.
+  bool cached_allocation(uint64_t bytes, bool write, uint64_t& first, uint64_t& room) const {
+    if (bytes > cached_bytes_ || (write && cached_read_only_)) return false;
+    first = cached_first_;
+    room = cached_bytes_ - bytes;
+    return true;
   }
   const Allocation* find_allocation(uint64_t address) const;
   void forget_cached_allocation() { cached_bytes_ = 0; }

@@ -6,7 +6,6 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <bit>
 
 namespace sluice::machine {
@@ -167,29 +166,28 @@ namespace {
 /// The common case: all lanes, one kind of memory, everything in bounds. False sends it the careful way.
 bool translate_together(Warp& w, Window window, const uint64_t (&addresses)[kLanes], uint32_t bytes, bool write,
                         uint8_t* (&out)[kLanes]) {
+  uint64_t first;
+  uint64_t room;  // largest offset from `first` at which the access still fits
+  if (window == Window::Shared) {
+    if (bytes > w.cta->shared.size()) return false;
+    first = uint64_t{w.cta->rank} << kSharedRankShift;
+    room = w.cta->shared.size() - bytes;
+  } else if (window == Window::Global || window == Window::Generic) {
+    // The windows of shared and local memory hold no allocation, so a generic address in one is a global address.
+    if (!w.worker().cached_allocation(bytes, write, first, room)) return false;
+  } else {
+    return false;
+  }
   uint64_t any = 0;
-  uint64_t lowest = ~uint64_t{0};
-  uint64_t highest = 0;
+  bool outside = false;
   for (int i = 0; i < kLanes; ++i) {
     any |= addresses[i];
-    lowest = std::min(lowest, addresses[i]);
-    highest = std::max(highest, addresses[i]);
+    outside |= addresses[i] - first > room;
   }
-  if ((any & (bytes - 1)) != 0) return false;
-  if (window == Window::Shared) {
-    const uint64_t base = uint64_t{w.cta->rank} << kSharedRankShift;
-    if (lowest < base || highest - base + bytes > w.cta->shared.size()) return false;
-    uint8_t* const shared = w.cta->shared.data() - base;
-    for (int i = 0; i < kLanes; ++i) out[i] = shared + addresses[i];
-    return true;
-  }
-  if (window == Window::Global || window == Window::Generic) {
-    // The windows of shared and local memory hold no allocation, so a generic address in one is a global address.
-    if (!w.worker().global_range(lowest, highest, bytes, write)) return false;
-    for (int i = 0; i < kLanes; ++i) out[i] = reinterpret_cast<uint8_t*>(addresses[i]);
-    return true;
-  }
-  return false;
+  if (outside || (any & (bytes - 1)) != 0) return false;
+  uint8_t* const base = window == Window::Shared ? w.cta->shared.data() - first : nullptr;
+  for (int i = 0; i < kLanes; ++i) out[i] = base + addresses[i];
+  return true;
 }
 
 }  // namespace
@@ -276,10 +274,10 @@ event::Scope scope_of(const ptx::Mods& mods) {
   return event::Scope::Cta;
 }
 
-void emit_access(Warp& w, event::Kind kind, Window window, uint32_t lanes, const uint64_t (&addresses)[kLanes],
+void emit_access_to(Warp& w, event::Kind kind, Window window, uint32_t lanes, const uint64_t (&addresses)[kLanes],
                  uint32_t bytes, event::Semantics semantics, event::Scope scope) {
   event::Sink* const listener = w.worker().listener();
-  if (listener == nullptr || (listener->wants() & event::mask_of(kind)) == 0) return;
+  if ((listener->wants() & event::mask_of(kind)) == 0) return;
   event::Event e;
   e.kind = kind;
   e.semantics = semantics;

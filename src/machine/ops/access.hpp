@@ -63,8 +63,12 @@ uint8_t* cluster_pointer(Warp& w, uint32_t lane, uint32_t address, uint32_t byte
 event::Semantics semantics_of(const ptx::Mods& mods);
 event::Scope scope_of(const ptx::Mods& mods);
 
-/// Tells the listener about an access of these lanes.
-void emit_access(Warp& w, event::Kind kind, Window window, uint32_t lanes, const uint64_t (&addresses)[kLanes],
-                 uint32_t bytes, event::Semantics semantics, event::Scope scope);
+/// Tells the listener, if there is one, about an access of these lanes.
+void emit_access_to(Warp& w, event::Kind kind, Window window, uint32_t lanes, const uint64_t (&addresses)[kLanes],
+                    uint32_t bytes, event::Semantics semantics, event::Scope scope);
+inline void emit_access(Warp& w, event::Kind kind, Window window, uint32_t lanes, const uint64_t (&addresses)[kLanes],
+                        uint32_t bytes, event::Semantics semantics, event::Scope scope) {
+  if (w.worker().listener() != nullptr) emit_access_to(w, kind, window, lanes, addresses, bytes, semantics, scope);
+}
 
 }  // namespace sluice::machine
