@@ -43,7 +43,7 @@ constexpr FaultMeaning kMeanings[] = {
     {FaultKind::MisalignedAddress, cudaErrorMisalignedAddress, "misaligned-access", report::Blame::Program},
     {FaultKind::IllegalInstruction, cudaErrorIllegalInstruction, "device-trap", report::Blame::Program},
     {FaultKind::InvalidAddressSpace, cudaErrorInvalidAddressSpace, "out-of-bounds", report::Blame::Program},
-    {FaultKind::HardwareStack, cudaErrorHardwareStackError, "device-trap", report::Blame::Program},
+    {FaultKind::HardwareStack, cudaErrorIllegalAddress, "out-of-bounds", report::Blame::Program},
     {FaultKind::Assert, cudaErrorAssert, "device-trap", report::Blame::Program},
     {FaultKind::Trap, cudaErrorLaunchFailure, "device-trap", report::Blame::Program},
     {FaultKind::LaunchFailure, cudaErrorLaunchFailure, "device-trap", report::Blame::Program},

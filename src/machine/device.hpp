@@ -23,7 +23,7 @@ namespace sluice::machine {
 
 /// The numbers of a card that the machine itself needs.
 struct DeviceLimits {
-  uint64_t memory_bytes = uint64_t{150'754'820'096};  ///< H200
+  uint64_t memory_bytes = uint64_t{150'109'880'320};  ///< H200, as its driver reports it
   uint32_t multiprocessors = 132;
   uint32_t threads_per_multiprocessor = 2048;
   uint32_t ctas_per_multiprocessor = 32;

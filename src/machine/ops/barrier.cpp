@@ -90,17 +90,18 @@ Step named_barrier(Warp& w, const Op& op, uint32_t lanes) {
   if (same != lanes) return w.worker().separate(w, same);
 
   NamedBarrierState& state = w.cta->named[id];
+  // MODEL: a count of 0 means all threads, as on an H200; the ISA does not allow it.
   const uint32_t threads = barrier.has_threads ? w.u32(barrier.threads)[first] : 0;
-  if (barrier.has_threads && (threads == 0 || threads % 32 != 0)) {
+  if (threads % 32 != 0) {
     return w.fault(FaultKind::IllegalInstruction,
                    fmt::format("barrier {} for {} threads, which is not a multiple of 32", id, threads), first);
   }
   if (state.arrived == 0) {
     state.expected = threads;
-    state.all_threads = !barrier.has_threads;
+    state.all_threads = threads == 0;
   }
   // MODEL: when counts of one generation disagree, the first one holds.
-  state.arrived += barrier.aligned && barrier.has_threads ? 32 : static_cast<uint32_t>(std::popcount(lanes));
+  state.arrived += barrier.aligned && threads != 0 ? 32 : static_cast<uint32_t>(std::popcount(lanes));
   if (barrier.reduction != Reduction::None) {
     const uint32_t holds = (w.predicate(barrier.predicate) ^ barrier.predicate_flip) & lanes;
     state.holds += static_cast<uint32_t>(std::popcount(holds));

@@ -19,8 +19,9 @@ using ptx::Mod;
 using ptx::Opcode;
 using ptx::ScalarType;
 
-/// MODEL: how long a plain try_wait holds the thread; the ISA leaves the limit to the system.
-constexpr uint64_t kTryWaitLimitNs = 10'000;
+/// MODEL: how long a try_wait without a time limit holds the thread. The ISA leaves it to the system; an H200 gives up
+/// after 3.9 us.
+constexpr uint64_t kTryWaitLimitNs = 3'900;
 
 struct MbarrierArgs {
   Address address;

@@ -236,10 +236,10 @@ uint64_t special_value(Warp& w, SpecialReg reg, uint32_t component) {
       return worker.clock_ns();
     case SpecialReg::globaltimer_hi: worker.note_clock_read(w); return worker.clock_ns() >> 32;
     case SpecialReg::reserved_smem_offset_begin: return 0;
-    case SpecialReg::reserved_smem_offset_end: return kReservedShared;
+    case SpecialReg::reserved_smem_offset_end: return 0x120;  // as on an H200; the cap is where variables start
     case SpecialReg::reserved_smem_offset_cap: return kReservedShared;
     case SpecialReg::reserved_smem_offset_0: case SpecialReg::reserved_smem_offset_1: return 0;
-    case SpecialReg::total_smem_size: return launch.shared_bytes - kReservedShared;
+    case SpecialReg::total_smem_size: return (launch.shared_bytes - kReservedShared + 127) / 128 * 128;
     case SpecialReg::aggr_smem_size: return launch.shared_bytes;
     case SpecialReg::dynamic_smem_size: return request.dynamic_shared;
     default: return 0;
