@@ -20,3 +20,9 @@ function(sluice_add_unit_tests name)
   set_target_properties(${name} PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/tests)
   gtest_discover_tests(${name} TEST_PREFIX "${name}." DISCOVERY_TIMEOUT 60)
 endfunction()
+
+# sluice_add_device_test(NAME TARGET [ARGUMENTS...]): a CUDA program as a test: on the GPU, or under SLUICE_RUNNER.
+function(sluice_add_device_test name target)
+  separate_arguments(runner UNIX_COMMAND "${SLUICE_RUNNER}")
+  sluice_add_test(${name} COMMAND ${runner} $<TARGET_FILE:${target}> ${ARGN} LABELS device)
+endfunction()
