@@ -19,7 +19,9 @@ bool Voice::open(const std::string& path) {
   return file_ != nullptr;
 }
 
-bool Voice::on_terminal() const { return file_ == nullptr && isatty(STDERR_FILENO) == 1; }
+bool Voice::on_terminal() const {
+  return file_ == nullptr && isatty(STDERR_FILENO) == 1;
+}
 
 void Voice::clear_progress() {
   if (has_progress_) std::fputs("\r\x1b[K", stderr);

@@ -1,7 +1,8 @@
 // SPDX-FileCopyrightText: The sluice authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// `sluice completion bash|zsh`: a script for the shell, made from the parser itself so that it cannot lag behind.
+// `sluice completion bash|zsh`: a script for the shell, made from the parser itself so that it cannot lag
+// behind.
 #include <fmt/format.h>
 
 #include <cstdio>
@@ -55,9 +56,7 @@ void add_completion_command(Tool& tool) {
   command->formatter(std::make_shared<HelpFormat>("sluice completion SHELL"));
   command->footer("eval \"$(sluice completion bash)\"   turns completion on in this shell\n");
   command->add_option("SHELL", *shell, "bash or zsh")->required()->check(CLI::IsMember({"bash", "zsh"}));
-  command->final_callback([&tool, shell] {
-    std::fputs(script(tool.app, *shell == "zsh").c_str(), stdout);
-  });
+  command->final_callback([&tool, shell] { std::fputs(script(tool.app, *shell == "zsh").c_str(), stdout); });
 }
 
 }  // namespace sluice::cli

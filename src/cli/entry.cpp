@@ -44,8 +44,8 @@ bool takes_next(const CLI::App& command, const std::string& word) {
   return !attached && option != nullptr && option->get_items_expected_max() > 0;
 }
 
-// The program begins at the first word that is neither an option nor an option's value. Options may stand behind a PTX
-// file too, which takes no arguments.
+// The program begins at the first word that is neither an option nor an option's value. Options may stand
+// behind a PTX file too, which takes no arguments.
 Split split_line(const Tool& tool, const std::vector<std::string>& words) {
   Split split{words, {}};
   for (const ProgramCommand& command : tool.program_commands) {
@@ -69,13 +69,16 @@ Split split_line(const Tool& tool, const std::vector<std::string>& words) {
 // What the parser could not place, named.
 std::string unknown_word(const CLI::App& app, const std::vector<std::string>& words) {
   const std::vector<const CLI::App*> ran = app.get_subcommands([](const CLI::App*) { return true; });
-  const auto command = std::find_if(ran.begin(), ran.end(), [&](const CLI::App* sub) { return sub->get_name() == words[0]; });
+  const auto command =
+      std::find_if(ran.begin(), ran.end(), [&](const CLI::App* sub) { return sub->get_name() == words[0]; });
   if (command == ran.end()) {
-    return words[0][0] == '-' ? fmt::format("unknown option '{}'", words[0]) : fmt::format("unknown subcommand '{}'", words[0]);
+    return words[0][0] == '-' ? fmt::format("unknown option '{}'", words[0])
+                              : fmt::format("unknown subcommand '{}'", words[0]);
   }
   for (size_t i = 1; i < words.size(); ++i) {
     const std::string name = words[i].substr(0, words[i].find('='));
-    if (name[0] == '-' && (*command)->get_option_no_throw(name) == nullptr) return fmt::format("unknown option '{}'", name);
+    if (name[0] == '-' && (*command)->get_option_no_throw(name) == nullptr)
+      return fmt::format("unknown option '{}'", name);
     if (takes_next(**command, words[i])) ++i;
   }
   return fmt::format("one argument too many: '{}'", words.back());

@@ -31,9 +31,12 @@ Support support_of(const ptx::Form& form) {
 
 const char* word(Support support) {
   switch (support) {
-    case Support::Executed: return "yes";
-    case Support::Missing: return "no";
-    default: return "out of scope";
+    case Support::Executed:
+      return "yes";
+    case Support::Missing:
+      return "no";
+    default:
+      return "out of scope";
   }
 }
 
@@ -66,14 +69,16 @@ int print_isa(const IsaArguments& arguments) {
       family = ptx::spelling(form.family);
       fmt::print("\n{}\n", family);
     }
-    fmt::print("  {:<12}  {:<14}  {:<8}  {}\n", word(support), ptx::spelling(form.exactness), target(form.sm), ptx::syntax(form));
+    fmt::print("  {:<12}  {:<14}  {:<8}  {}\n", word(support), ptx::spelling(form.exactness), target(form.sm),
+               ptx::syntax(form));
   }
   if (arguments.json) {
     fmt::print("{}\n", nlohmann::json{{"format", 1}, {"rows", std::move(rows)}}.dump(2));
     return 0;
   }
-  fmt::print("\n{} rows executed, {} missing, {} out of scope (textures, surfaces, graphics, other architectures)\n", counts[0],
-             counts[1], counts[2]);
+  fmt::print(
+      "\n{} rows executed, {} missing, {} out of scope (textures, surfaces, graphics, other architectures)\n",
+      counts[0], counts[1], counts[2]);
   return 0;
 }
 

@@ -52,39 +52,67 @@ std::string_view name_of(Element element) {
 
 void store(Element element, double value, void* out) {
   switch (element) {
-    case Element::U8: return put_integer<uint8_t>(value, out);
-    case Element::S8: return put_integer<int8_t>(value, out);
-    case Element::U16: return put_integer<uint16_t>(value, out);
-    case Element::S16: return put_integer<int16_t>(value, out);
-    case Element::U32: return put_integer<uint32_t>(value, out);
-    case Element::S32: return put_integer<int32_t>(value, out);
-    case Element::U64: return put_integer<uint64_t>(value, out);
-    case Element::S64: return put_integer<int64_t>(value, out);
-    case Element::E4M3: return put(__nv_cvt_double_to_fp8(value, __NV_SATFINITE, __NV_E4M3), out);
-    case Element::E5M2: return put(__nv_cvt_double_to_fp8(value, __NV_SATFINITE, __NV_E5M2), out);
-    case Element::F16: return put(__double2half(value), out);
-    case Element::BF16: return put(__double2bfloat16(value), out);
-    case Element::F32: return put(static_cast<float>(value), out);
-    case Element::F64: return put(value, out);
+    case Element::U8:
+      return put_integer<uint8_t>(value, out);
+    case Element::S8:
+      return put_integer<int8_t>(value, out);
+    case Element::U16:
+      return put_integer<uint16_t>(value, out);
+    case Element::S16:
+      return put_integer<int16_t>(value, out);
+    case Element::U32:
+      return put_integer<uint32_t>(value, out);
+    case Element::S32:
+      return put_integer<int32_t>(value, out);
+    case Element::U64:
+      return put_integer<uint64_t>(value, out);
+    case Element::S64:
+      return put_integer<int64_t>(value, out);
+    case Element::E4M3:
+      return put(__nv_cvt_double_to_fp8(value, __NV_SATFINITE, __NV_E4M3), out);
+    case Element::E5M2:
+      return put(__nv_cvt_double_to_fp8(value, __NV_SATFINITE, __NV_E5M2), out);
+    case Element::F16:
+      return put(__double2half(value), out);
+    case Element::BF16:
+      return put(__double2bfloat16(value), out);
+    case Element::F32:
+      return put(static_cast<float>(value), out);
+    case Element::F64:
+      return put(value, out);
   }
 }
 
 double load(Element element, const void* in) {
   switch (element) {
-    case Element::U8: return get<uint8_t>(in);
-    case Element::S8: return get<int8_t>(in);
-    case Element::U16: return get<uint16_t>(in);
-    case Element::S16: return get<int16_t>(in);
-    case Element::U32: return get<uint32_t>(in);
-    case Element::S32: return get<int32_t>(in);
-    case Element::U64: return static_cast<double>(get<uint64_t>(in));
-    case Element::S64: return static_cast<double>(get<int64_t>(in));
-    case Element::E4M3: return __half2float(__half(__nv_cvt_fp8_to_halfraw(get<uint8_t>(in), __NV_E4M3)));
-    case Element::E5M2: return __half2float(__half(__nv_cvt_fp8_to_halfraw(get<uint8_t>(in), __NV_E5M2)));
-    case Element::F16: return __half2float(get<__half>(in));
-    case Element::BF16: return __bfloat162float(get<__nv_bfloat16>(in));
-    case Element::F32: return get<float>(in);
-    default: return get<double>(in);
+    case Element::U8:
+      return get<uint8_t>(in);
+    case Element::S8:
+      return get<int8_t>(in);
+    case Element::U16:
+      return get<uint16_t>(in);
+    case Element::S16:
+      return get<int16_t>(in);
+    case Element::U32:
+      return get<uint32_t>(in);
+    case Element::S32:
+      return get<int32_t>(in);
+    case Element::U64:
+      return static_cast<double>(get<uint64_t>(in));
+    case Element::S64:
+      return static_cast<double>(get<int64_t>(in));
+    case Element::E4M3:
+      return __half2float(__half(__nv_cvt_fp8_to_halfraw(get<uint8_t>(in), __NV_E4M3)));
+    case Element::E5M2:
+      return __half2float(__half(__nv_cvt_fp8_to_halfraw(get<uint8_t>(in), __NV_E5M2)));
+    case Element::F16:
+      return __half2float(get<__half>(in));
+    case Element::BF16:
+      return __bfloat162float(get<__nv_bfloat16>(in));
+    case Element::F32:
+      return get<float>(in);
+    default:
+      return get<double>(in);
   }
 }
 

@@ -1,7 +1,8 @@
 // SPDX-FileCopyrightText: The sluice authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// One kernel from a file: memory is made and filled, the kernel launched through the engine's own calls, results written.
+// One kernel from a file: memory is made and filled, the kernel launched through the engine's own calls,
+// results written.
 #include "cli/launch_file.hpp"
 
 #include <fmt/format.h>
@@ -44,13 +45,16 @@ double next_random(uint64_t& state) {
 Result<void> fill_buffer(const BufferSpec& buffer, uint8_t* memory) {
   const uint32_t size = size_of(buffer.element);
   switch (buffer.fill) {
-    case BufferSpec::Fill::Zeros: return {};
+    case BufferSpec::Fill::Zeros:
+      return {};
     case BufferSpec::Fill::Value:
       for (uint64_t i = 0; i < buffer.count; ++i) store(buffer.element, buffer.values[0], memory + i * size);
       return {};
     case BufferSpec::Fill::Values:
-      if (buffer.values.size() > buffer.count) return Error{"there are more values than elements", "buffers." + buffer.name};
-      for (uint64_t i = 0; i < buffer.values.size(); ++i) store(buffer.element, buffer.values[i], memory + i * size);
+      if (buffer.values.size() > buffer.count)
+        return Error{"there are more values than elements", "buffers." + buffer.name};
+      for (uint64_t i = 0; i < buffer.values.size(); ++i)
+        store(buffer.element, buffer.values[i], memory + i * size);
       return {};
     case BufferSpec::Fill::Random: {
       uint64_t state = buffer.seed;
@@ -65,7 +69,9 @@ Result<void> fill_buffer(const BufferSpec& buffer, uint8_t* memory) {
       const auto bytes = read_file(buffer.fill_file);
       if (!bytes) return Error{fmt::format("cannot read '{}'", buffer.fill_file), "buffers." + buffer.name};
       if (bytes->size() != buffer.bytes()) {
-        return Error{fmt::format("'{}' has {} bytes, the buffer {}", buffer.fill_file, bytes->size(), buffer.bytes()), "buffers." + buffer.name};
+        return Error{
+            fmt::format("'{}' has {} bytes, the buffer {}", buffer.fill_file, bytes->size(), buffer.bytes()),
+            "buffers." + buffer.name};
       }
       std::memcpy(memory, bytes->data(), bytes->size());
       return {};
@@ -78,7 +84,8 @@ void print_buffer(const BufferSpec& buffer, const uint8_t* memory) {
   const uint32_t size = size_of(buffer.element);
   std::string text = fmt::format("{}: {} x {}\n", buffer.name, buffer.count, name_of(buffer.element));
   for (uint64_t i = 0; i < buffer.count; ++i) {
-    text += fmt::format("{}{:.9g}", i % kPrintedPerLine == 0 ? "  " : " ", load(buffer.element, memory + i * size));
+    text += fmt::format("{}{:.9g}", i % kPrintedPerLine == 0 ? "  " : " ",
+                        load(buffer.element, memory + i * size));
     if (i % kPrintedPerLine == kPrintedPerLine - 1 || i + 1 == buffer.count) text += '\n';
   }
   std::fwrite(text.data(), 1, text.size(), stdout);
@@ -89,7 +96,9 @@ Result<bool> compare_buffer(const BufferSpec& buffer, const uint8_t* memory) {
   const auto expected = read_file(buffer.output_file);
   if (!expected) return Error{fmt::format("cannot read '{}'", buffer.output_file), "buffers." + buffer.name};
   if (expected->size() != buffer.bytes()) {
-    return Error{fmt::format("'{}' has {} bytes, the buffer {}", buffer.output_file, expected->size(), buffer.bytes()), "buffers." + buffer.name};
+    return Error{
+        fmt::format("'{}' has {} bytes, the buffer {}", buffer.output_file, expected->size(), buffer.bytes()),
+        "buffers." + buffer.name};
   }
   const uint32_t size = size_of(buffer.element);
   uint64_t different = 0, first = 0;
@@ -104,8 +113,9 @@ Result<bool> compare_buffer(const BufferSpec& buffer, const uint8_t* memory) {
     fmt::print("{}: equal\n", buffer.name);
     return true;
   }
-  fmt::print("{}: {} of {} elements differ, the first is [{}]: {:.9g}, expected {:.9g}\n", buffer.name, different, buffer.count,
-             first, load(buffer.element, memory + first * size), load(buffer.element, expected->data() + first * size));
+  fmt::print("{}: {} of {} elements differ, the first is [{}]: {:.9g}, expected {:.9g}\n", buffer.name,
+             different, buffer.count, first, load(buffer.element, memory + first * size),
+             load(buffer.element, expected->data() + first * size));
   return false;
 }
 
@@ -138,7 +148,9 @@ Result<cuda::Function*> FileLaunch::find_kernel(CUmodule handle) {
     names.push_back(function->name);
   }
   if (spec_.kernel.empty() && names.size() == 1) return process_.code.find(module->functions.front());
-  return Error{fmt::format("which kernel? the file has {}", names.empty() ? "none" : fmt::format("{}", fmt::join(names, ", "))), "kernel"};
+  return Error{fmt::format("which kernel? the file has {}",
+                           names.empty() ? "none" : fmt::format("{}", fmt::join(names, ", "))),
+               "kernel"};
 }
 
 Result<void> FileLaunch::make_buffers() {
@@ -166,7 +178,8 @@ Result<std::vector<uint8_t>> FileLaunch::argument(const ArgumentSpec& given) {
   for (const TensorMapSpec& map : spec_.tensor_maps) {
     if (map.name != given.name) continue;
     const auto it = buffers_.find(map.buffer);
-    if (it == buffers_.end()) return Error{fmt::format("there is no buffer '{}'", map.buffer), "tensor_maps." + map.name};
+    if (it == buffers_.end())
+      return Error{fmt::format("there is no buffer '{}'", map.buffer), "tensor_maps." + map.name};
     machine::TensorMapInfo info = map.info;
     info.address = reinterpret_cast<uint64_t>(it->second) + map.offset;
     const auto words = machine::encode_tensor_map(info);
@@ -183,7 +196,7 @@ Result<void> FileLaunch::run(const std::string& ptx_text, cuda::Status* status) 
   cuda::LoadFailure failure;
   *status = process_.code.load_texts({ptx_text}, 0, &module, &failure);
   if (*status != cuda::kOk) return {};
-  SLUICE_ASSIGN_OR_RETURN(cuda::Function* function, find_kernel(module));
+  SLUICE_ASSIGN_OR_RETURN(cuda::Function * function, find_kernel(module));
   SLUICE_TRY(make_buffers());
   *status = process_.code.prepare(*function);
   if (*status != cuda::kOk) return {};
@@ -196,18 +209,22 @@ Result<void> FileLaunch::run(const std::string& ptx_text, cuda::Status* status) 
   if (function->kernel != nullptr) {
     const auto& parameters = function->kernel->parameters;
     if (parameters.size() != values.size()) {
-      return Error{fmt::format("the kernel has {} parameters, the file {}", parameters.size(), values.size()), "arguments"};
+      return Error{fmt::format("the kernel has {} parameters, the file {}", parameters.size(), values.size()),
+                   "arguments"};
     }
     for (size_t i = 0; i < values.size(); ++i) {
       if (parameters[i].bytes == values[i].size()) continue;
-      return Error{fmt::format("the parameter has {} bytes, the value {}", parameters[i].bytes, values[i].size()), fmt::format("arguments[{}]", i)};
+      return Error{
+          fmt::format("the parameter has {} bytes, the value {}", parameters[i].bytes, values[i].size()),
+          fmt::format("arguments[{}]", i)};
     }
   }
   std::vector<void*> pointers;
   for (auto& bytes : values) pointers.push_back(bytes.data());
 
   // The file may ask for as much shared memory and as large a cluster as the device has.
-  function->max_dynamic_shared = static_cast<uint32_t>(process_.profile.limit(CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK_OPTIN));
+  function->max_dynamic_shared =
+      static_cast<uint32_t>(process_.profile.limit(CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK_OPTIN));
   function->non_portable_cluster = true;
   cuda::LaunchShape shape;
   std::copy(std::begin(spec_.grid), std::end(spec_.grid), shape.grid);
@@ -248,8 +265,11 @@ Result<bool> FileLaunch::deliver() {
 
 }  // namespace
 
-int run_ptx_file(const std::string& ptx_file, const std::string& spec_file, RunOptions& options, Voice& voice) {
-  const auto wrong_file = [&](const Error& error) { return usage_error(fmt::format("{}: {}", spec_file, error.text()), "sluice run"); };
+int run_ptx_file(const std::string& ptx_file, const std::string& spec_file, RunOptions& options,
+                 Voice& voice) {
+  const auto wrong_file = [&](const Error& error) {
+    return usage_error(fmt::format("{}: {}", spec_file, error.text()), "sluice run");
+  };
   const auto text = read_file(ptx_file);
   const auto description = read_file(spec_file);
   if (!text) return usage_error(fmt::format("cannot read '{}'", ptx_file), "sluice run");
@@ -274,12 +294,14 @@ int run_ptx_file(const std::string& ptx_file, const std::string& spec_file, RunO
   outcome.engine_loaded = true;
   outcome.tally.without_data = options.settings.no_data;
   cuda::Gathered gathered = reader->poll();
-  for (report::Diagnostic& diagnostic : gathered.diagnostics) take(outcome, std::move(diagnostic), voice, options.loudness());
+  for (report::Diagnostic& diagnostic : gathered.diagnostics)
+    take(outcome, std::move(diagnostic), voice, options.loudness());
   for (const std::string& line : gathered.log) voice.say(fmt::format("sluice: {}\n", line));
   if (status != cuda::kOk) {
     const char* name = cuda::runtime_error_name(status);
     const char* what = cuda::error_text(status);
-    voice.say(fmt::format("error: the launch failed: {} ({})\n", what != nullptr ? what : "unknown", name != nullptr ? name : "?"));
+    voice.say(fmt::format("error: the launch failed: {} ({})\n", what != nullptr ? what : "unknown",
+                          name != nullptr ? name : "?"));
     outcome.program_status = 1;
   } else {
     const auto delivered = launch.deliver();

@@ -1,7 +1,8 @@
 // SPDX-FileCopyrightText: The sluice authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Reading of launch descriptions. Every member is checked and unknown ones are errors, so that a misspelt name is found.
+// Reading of launch descriptions. Every member is checked and unknown ones are errors, so that a misspelt
+// name is found.
 #include "cli/launch_spec.hpp"
 
 #include <fmt/format.h>
@@ -19,10 +20,13 @@ using Json = nlohmann::json;
 constexpr uint64_t kMostBytes = uint64_t{1} << 40;
 constexpr uint64_t kMostArguments = 4096;
 
-Error wrong(const std::string& place, std::string message) { return Error{std::move(message), place}; }
+Error wrong(const std::string& place, std::string message) {
+  return Error{std::move(message), place};
+}
 
 // Names the first member of `object` that is not in `known`.
-Result<void> only(const Json& object, const std::string& place, std::initializer_list<std::string_view> known) {
+Result<void> only(const Json& object, const std::string& place,
+                  std::initializer_list<std::string_view> known) {
   if (!object.is_object()) return wrong(place, "an object is wanted here");
   for (const auto& [name, value] : object.items()) {
     if (std::find(known.begin(), known.end(), name) == known.end()) {
@@ -37,17 +41,20 @@ std::string inside(const std::string& place, std::string_view name) {
 }
 
 Result<uint64_t> whole(const Json& value, const std::string& place, uint64_t least, uint64_t most) {
-  if (!value.is_number_integer() || (value.is_number_integer() && !value.is_number_unsigned() && value.get<int64_t>() < 0)) {
+  if (!value.is_number_integer() ||
+      (value.is_number_integer() && !value.is_number_unsigned() && value.get<int64_t>() < 0)) {
     return wrong(place, "a whole number is wanted here");
   }
   const uint64_t number = value.get<uint64_t>();
-  if (number < least || number > most) return wrong(place, fmt::format("{} is outside {} to {}", number, least, most));
+  if (number < least || number > most)
+    return wrong(place, fmt::format("{} is outside {} to {}", number, least, most));
   return number;
 }
 
 // An optional whole number; `*out` keeps its value where the member is absent.
 template <class T>
-Result<void> take_whole(const Json& object, const std::string& place, const char* name, uint64_t least, uint64_t most, T* out) {
+Result<void> take_whole(const Json& object, const std::string& place, const char* name, uint64_t least,
+                        uint64_t most, T* out) {
   const auto it = object.find(name);
   if (it == object.end()) return {};
   SLUICE_ASSIGN_OR_RETURN(const uint64_t number, whole(*it, inside(place, name), least, most));
@@ -73,10 +80,12 @@ Result<void> take_number(const Json& object, const std::string& place, const cha
 
 // A list of whole numbers, or one number for a list of one.
 template <class T>
-Result<std::vector<T>> whole_list(const Json& value, const std::string& place, size_t most_entries, uint64_t most) {
+Result<std::vector<T>> whole_list(const Json& value, const std::string& place, size_t most_entries,
+                                  uint64_t most) {
   std::vector<T> out;
   const Json list = value.is_array() ? value : Json::array({value});
-  if (list.size() > most_entries) return wrong(place, fmt::format("at most {} numbers are wanted here", most_entries));
+  if (list.size() > most_entries)
+    return wrong(place, fmt::format("at most {} numbers are wanted here", most_entries));
   for (size_t i = 0; i < list.size(); ++i) {
     SLUICE_ASSIGN_OR_RETURN(const uint64_t number, whole(list[i], fmt::format("{}[{}]", place, i), 0, most));
     out.push_back(static_cast<T>(number));
@@ -87,7 +96,8 @@ Result<std::vector<T>> whole_list(const Json& value, const std::string& place, s
 Result<void> take_extent(const Json& object, const char* name, uint32_t (&out)[3]) {
   const auto it = object.find(name);
   if (it == object.end()) return {};
-  SLUICE_ASSIGN_OR_RETURN(const auto list, whole_list<uint32_t>(*it, name, 3, std::numeric_limits<int32_t>::max()));
+  SLUICE_ASSIGN_OR_RETURN(const auto list,
+                          whole_list<uint32_t>(*it, name, 3, std::numeric_limits<int32_t>::max()));
   if (list.empty()) return wrong(name, "one to three numbers are wanted here");
   std::fill(std::begin(out), std::end(out), 1u);
   std::copy(list.begin(), list.end(), out);
@@ -111,7 +121,8 @@ std::string path_in(const std::string& directory, const std::string& file) {
   return file.empty() || file[0] == '/' || directory.empty() ? file : directory + "/" + file;
 }
 
-Result<void> read_fill(const Json& fill, const std::string& place, const std::string& directory, BufferSpec* buffer) {
+Result<void> read_fill(const Json& fill, const std::string& place, const std::string& directory,
+                       BufferSpec* buffer) {
   if (fill == "zeros") return {};
   if (fill == "random") {
     buffer->fill = BufferSpec::Fill::Random;
@@ -136,13 +147,15 @@ Result<void> read_fill(const Json& fill, const std::string& place, const std::st
   return {};
 }
 
-Result<void> read_output(const Json& output, const std::string& place, const std::string& directory, BufferSpec* buffer) {
+Result<void> read_output(const Json& output, const std::string& place, const std::string& directory,
+                         BufferSpec* buffer) {
   if (output == "print") {
     buffer->output = BufferSpec::Output::Print;
     return {};
   }
   SLUICE_TRY(only(output, place, {"file", "compare", "tolerance"}));
-  if (output.contains("file") == output.contains("compare")) return wrong(place, "either file or compare is wanted here");
+  if (output.contains("file") == output.contains("compare"))
+    return wrong(place, "either file or compare is wanted here");
   buffer->output = output.contains("file") ? BufferSpec::Output::File : BufferSpec::Output::Compare;
   SLUICE_TRY(take_text(output, place, output.contains("file") ? "file" : "compare", &buffer->output_file));
   buffer->output_file = path_in(directory, buffer->output_file);
@@ -154,12 +167,15 @@ Result<BufferSpec> read_buffer(const std::string& name, const Json& value, const
   SLUICE_TRY(only(value, place, {"type", "shape", "fill", "seed", "range", "output"}));
   BufferSpec buffer;
   buffer.name = name;
-  if (!value.contains("type") || !value.contains("shape")) return wrong(place, "type and shape are wanted here");
+  if (!value.contains("type") || !value.contains("shape"))
+    return wrong(place, "type and shape are wanted here");
   SLUICE_ASSIGN_OR_RETURN(buffer.element, element_of(value["type"], place + ".type"));
-  SLUICE_ASSIGN_OR_RETURN(const auto shape, whole_list<uint64_t>(value["shape"], place + ".shape", 8, kMostBytes));
+  SLUICE_ASSIGN_OR_RETURN(const auto shape,
+                          whole_list<uint64_t>(value["shape"], place + ".shape", 8, kMostBytes));
   buffer.count = 1;
   for (const uint64_t extent : shape) {
-    if (extent == 0 || buffer.count > kMostBytes / extent) return wrong(place + ".shape", "the buffer is empty or too large");
+    if (extent == 0 || buffer.count > kMostBytes / extent)
+      return wrong(place + ".shape", "the buffer is empty or too large");
     buffer.count *= extent;
   }
   const bool is_float = buffer.element >= Element::E4M3;
@@ -174,12 +190,14 @@ Result<BufferSpec> read_buffer(const std::string& name, const Json& value, const
     }
     buffer.low = range[0], buffer.high = range[1];
   }
-  if (value.contains("output")) SLUICE_TRY(read_output(value["output"], place + ".output", directory, &buffer));
+  if (value.contains("output"))
+    SLUICE_TRY(read_output(value["output"], place + ".output", directory, &buffer));
   return buffer;
 }
 
 // The index of a text in a list of words; absent members give 0.
-Result<uint8_t> word(const Json& object, const std::string& place, const char* name, std::initializer_list<std::string_view> words) {
+Result<uint8_t> word(const Json& object, const std::string& place, const char* name,
+                     std::initializer_list<std::string_view> words) {
   const auto it = object.find(name);
   if (it == object.end()) return uint8_t{0};
   if (it->is_string()) {
@@ -190,7 +208,8 @@ Result<uint8_t> word(const Json& object, const std::string& place, const char* n
 }
 
 template <class T, size_t N>
-Result<size_t> take_list(const Json& object, const std::string& place, const char* name, std::array<T, N>* out) {
+Result<size_t> take_list(const Json& object, const std::string& place, const char* name,
+                         std::array<T, N>* out) {
   const auto it = object.find(name);
   if (it == object.end()) return size_t{0};
   SLUICE_ASSIGN_OR_RETURN(const auto list, whole_list<T>(*it, inside(place, name), N, kMostBytes));
@@ -200,18 +219,21 @@ Result<size_t> take_list(const Json& object, const std::string& place, const cha
 
 Result<TensorMapSpec> read_tensor_map(const std::string& name, const Json& value) {
   const std::string place = "tensor_maps." + name;
-  SLUICE_TRY(only(value, place, {"buffer", "offset", "type", "dims", "strides", "box", "element_strides", "swizzle", "interleave",
-                                 "l2_promotion", "fill"}));
+  SLUICE_TRY(only(value, place,
+                  {"buffer", "offset", "type", "dims", "strides", "box", "element_strides", "swizzle",
+                   "interleave", "l2_promotion", "fill"}));
   TensorMapSpec map;
   map.name = name;
   SLUICE_TRY(take_text(value, place, "buffer", &map.buffer));
   SLUICE_TRY(take_whole(value, place, "offset", 0, kMostBytes, &map.offset));
-  SLUICE_ASSIGN_OR_RETURN(const uint8_t type,
-                          word(value, place, "type", {"u8", "u16", "u32", "s32", "u64", "s64", "f16", "f32", "f64", "bf16", "f32_ftz", "tf32", "tf32_ftz"}));
+  SLUICE_ASSIGN_OR_RETURN(const uint8_t type, word(value, place, "type",
+                                                   {"u8", "u16", "u32", "s32", "u64", "s64", "f16", "f32",
+                                                    "f64", "bf16", "f32_ftz", "tf32", "tf32_ftz"}));
   map.info.type = static_cast<machine::TensorType>(type);
   SLUICE_ASSIGN_OR_RETURN(map.info.swizzle, word(value, place, "swizzle", {"none", "32B", "64B", "128B"}));
   SLUICE_ASSIGN_OR_RETURN(map.info.interleave, word(value, place, "interleave", {"none", "16B", "32B"}));
-  SLUICE_ASSIGN_OR_RETURN(map.info.l2_promotion, word(value, place, "l2_promotion", {"none", "64B", "128B", "256B"}));
+  SLUICE_ASSIGN_OR_RETURN(map.info.l2_promotion,
+                          word(value, place, "l2_promotion", {"none", "64B", "128B", "256B"}));
   SLUICE_ASSIGN_OR_RETURN(map.info.fill, word(value, place, "fill", {"zero", "nan"}));
   SLUICE_ASSIGN_OR_RETURN(const size_t rank, take_list(value, place, "dims", &map.info.dims));
   if (rank == 0) return wrong(place + ".dims", "one to five extents are wanted here, innermost first");
@@ -230,14 +252,17 @@ Result<TensorMapSpec> read_tensor_map(const std::string& name, const Json& value
     return wrong(place + ".strides", fmt::format("{} strides in bytes are wanted here, or none", rank - 1));
   }
   SLUICE_ASSIGN_OR_RETURN(const size_t steps, take_list(value, place, "element_strides", &map.info.steps));
-  if (steps == 0) std::fill_n(map.info.steps.begin(), rank, 1u);
-  else if (steps != rank) return wrong(place + ".element_strides", fmt::format("{} numbers are wanted here, or none", rank));
+  if (steps == 0)
+    std::fill_n(map.info.steps.begin(), rank, 1u);
+  else if (steps != rank)
+    return wrong(place + ".element_strides", fmt::format("{} numbers are wanted here, or none", rank));
   return map;
 }
 
 Result<ArgumentSpec> read_argument(const Json& value, const std::string& place) {
   ArgumentSpec argument;
-  if (!value.is_object() || value.empty()) return wrong(place, "an object such as {\"buffer\": \"a\"} or {\"u32\": 7} is wanted here");
+  if (!value.is_object() || value.empty())
+    return wrong(place, "an object such as {\"buffer\": \"a\"} or {\"u32\": 7} is wanted here");
   if (value.contains("buffer") || value.contains("tensor_map")) {
     const bool buffer = value.contains("buffer");
     SLUICE_TRY(only(value, place, {"buffer", "tensor_map", "offset"}));
@@ -248,13 +273,16 @@ Result<ArgumentSpec> read_argument(const Json& value, const std::string& place) 
   }
   const auto& [type, number] = *value.items().begin();
   const auto element = element_named(type);
-  if (value.size() != 1 || !element) return wrong(place, "one of buffer, tensor_map or a type such as u32 is wanted here");
+  if (value.size() != 1 || !element)
+    return wrong(place, "one of buffer, tensor_map or a type such as u32 is wanted here");
   if (!number.is_number()) return wrong(inside(place, type), "a number is wanted here");
   argument.bytes.resize(size_of(*element));
   if (number.is_number_integer() && *element <= Element::S64) {
     // Whole numbers keep all their bits.
-    const uint64_t bits = number.is_number_unsigned() ? number.get<uint64_t>() : static_cast<uint64_t>(number.get<int64_t>());
-    for (size_t i = 0; i < argument.bytes.size(); ++i) argument.bytes[i] = static_cast<uint8_t>(bits >> (8 * i));
+    const uint64_t bits =
+        number.is_number_unsigned() ? number.get<uint64_t>() : static_cast<uint64_t>(number.get<int64_t>());
+    for (size_t i = 0; i < argument.bytes.size(); ++i)
+      argument.bytes[i] = static_cast<uint8_t>(bits >> (8 * i));
   } else {
     store(*element, number.get<double>(), argument.bytes.data());
   }
@@ -266,7 +294,9 @@ Result<ArgumentSpec> read_argument(const Json& value, const std::string& place) 
 Result<LaunchSpec> parse_launch_spec(std::string_view text, const std::string& directory) {
   const Json root = Json::parse(text, nullptr, /*allow_exceptions=*/false, /*ignore_comments=*/true);
   if (!root.is_object()) return wrong("", "this is not a JSON object");
-  SLUICE_TRY(only(root, "", {"kernel", "grid", "block", "cluster", "shared", "cooperative", "buffers", "tensor_maps", "arguments"}));
+  SLUICE_TRY(only(root, "",
+                  {"kernel", "grid", "block", "cluster", "shared", "cooperative", "buffers", "tensor_maps",
+                   "arguments"}));
   LaunchSpec spec;
   SLUICE_TRY(take_text(root, "", "kernel", &spec.kernel));
   SLUICE_TRY(take_extent(root, "grid", spec.grid));
@@ -293,9 +323,11 @@ Result<LaunchSpec> parse_launch_spec(std::string_view text, const std::string& d
     }
   }
   if (root.contains("arguments")) {
-    if (!root["arguments"].is_array() || root["arguments"].size() > kMostArguments) return wrong("arguments", "a list is wanted here");
+    if (!root["arguments"].is_array() || root["arguments"].size() > kMostArguments)
+      return wrong("arguments", "a list is wanted here");
     for (size_t i = 0; i < root["arguments"].size(); ++i) {
-      SLUICE_ASSIGN_OR_RETURN(ArgumentSpec argument, read_argument(root["arguments"][i], fmt::format("arguments[{}]", i)));
+      SLUICE_ASSIGN_OR_RETURN(ArgumentSpec argument,
+                              read_argument(root["arguments"][i], fmt::format("arguments[{}]", i)));
       spec.arguments.push_back(std::move(argument));
     }
   }

@@ -32,13 +32,13 @@ struct BufferSpec {
   Element element = Element::U8;
   uint64_t count = 0;
   Fill fill = Fill::Zeros;
-  std::vector<double> values;   ///< of Fill::Value (one) and Fill::Values
+  std::vector<double> values;  ///< of Fill::Value (one) and Fill::Values
   std::string fill_file;
   uint64_t seed = 0;
-  double low = 0, high = 1;     ///< of random values: [low, high)
+  double low = 0, high = 1;  ///< of random values: [low, high)
   Output output = Output::None;
-  std::string output_file;      ///< to write, or to compare with
-  double tolerance = 0;         ///< largest absolute difference that compares equal
+  std::string output_file;  ///< to write, or to compare with
+  double tolerance = 0;     ///< largest absolute difference that compares equal
 
   uint64_t bytes() const { return count * size_of(element); }
 };
@@ -53,13 +53,13 @@ struct TensorMapSpec {
 struct ArgumentSpec {
   enum class Kind : uint8_t { Buffer, TensorMap, Bytes };
   Kind kind = Kind::Bytes;
-  std::string name;             ///< of the buffer or tensor map
-  uint64_t offset = 0;          ///< into the buffer
-  std::vector<uint8_t> bytes;   ///< of a scalar
+  std::string name;            ///< of the buffer or tensor map
+  uint64_t offset = 0;         ///< into the buffer
+  std::vector<uint8_t> bytes;  ///< of a scalar
 };
 
 struct LaunchSpec {
-  std::string kernel;           ///< empty: the only one
+  std::string kernel;  ///< empty: the only one
   uint32_t grid[3] = {1, 1, 1};
   uint32_t block[3] = {1, 1, 1};
   uint32_t cluster[3] = {0, 0, 0};
@@ -70,7 +70,8 @@ struct LaunchSpec {
   std::vector<ArgumentSpec> arguments;
 };
 
-/// The error's place is the member, such as "buffers.a.type". File names in it are taken as relative to `directory`.
+/// The error's place is the member, such as "buffers.a.type". File names in it are taken as relative to
+/// `directory`.
 Result<LaunchSpec> parse_launch_spec(std::string_view text, const std::string& directory);
 
 }  // namespace sluice::cli

@@ -59,24 +59,30 @@ std::string architectures(const ptx::ProgramFile& program) {
 
 std::optional<report::Diagnostic> judge(const std::string& path, const ptx::ProgramFile& program) {
   if (program.has_static_runtime()) {
-    return refusal(path, "the program is linked with the static CUDA runtime",
-                   "the engine stands in for libcudart.so; a static runtime talks to the driver through internal tables",
-                   "build with `nvcc -cudart shared` (CMake: set CUDA_RUNTIME_LIBRARY to Shared)");
+    return refusal(
+        path, "the program is linked with the static CUDA runtime",
+        "the engine stands in for libcudart.so; a static runtime talks to the driver through internal tables",
+        "build with `nvcc -cudart shared` (CMake: set CUDA_RUNTIME_LIBRARY to Shared)");
   }
   if (!program.has_device_code) return std::nullopt;
-  // Shared libraries may bring the PTX that the program itself lacks; what is certain is the program's own code.
+  // Shared libraries may bring the PTX that the program itself lacks; what is certain is the program's own
+  // code.
   if (program.has_ptx() && ptx::choose_ptx(program.entries, 90) != nullptr) return std::nullopt;
   const bool other = program.has_ptx();
   return refusal(path,
-                 fmt::format("the program holds no PTX {}(it holds {})", other ? "that an sm_90a device runs " : "", architectures(program)),
+                 fmt::format("the program holds no PTX {}(it holds {})",
+                             other ? "that an sm_90a device runs " : "", architectures(program)),
                  "the engine executes PTX; machine code cannot run on it",
-                 "build with `-gencode arch=compute_90a,code=[compute_90a,sm_90a]` (CMake: CMAKE_CUDA_ARCHITECTURES 90a)");
+                 "build with `-gencode arch=compute_90a,code=[compute_90a,sm_90a]` (CMake: "
+                 "CMAKE_CUDA_ARCHITECTURES 90a)");
 }
 
 }  // namespace
 
 std::optional<std::string> find_program(const std::string& name) {
   if (name.find('/') != std::string::npos) return name;
+  std::error_code ignored;
+  if (fs::is_regular_file(name, ignored) && is_ptx_file(name)) return name;
   const char* path = std::getenv("PATH");
   std::istringstream folders(path != nullptr ? path : "/usr/local/bin:/usr/bin:/bin");
   for (std::string folder; std::getline(folders, folder, ':');) {
@@ -94,7 +100,10 @@ bool is_ptx_file(const std::string& path) {
 
 ProgramLook look_at(const std::string& path, const std::string& libraries) {
   ProgramLook look;
-  if (read_start(path, 4) != "\x7f" "ELF") return look;
+  if (read_start(path, 4) !=
+      "\x7f"
+      "ELF")
+    return look;
   std::error_code ignored;
   if (fs::file_size(path, ignored) > kLargestLook) return look;
   std::ifstream in(path, std::ios::binary);
@@ -116,7 +125,8 @@ Result<std::string> library_directory() {
   std::error_code failed;
   const fs::path tool = fs::read_symlink("/proc/self/exe", failed);
   if (failed) return Error{"the place of the tool itself is unknown", "/proc/self/exe"};
-  for (const char* folder : {"lib/sluice", "lib", "lib64/sluice", "lib/x86_64-linux-gnu/sluice", "lib/aarch64-linux-gnu/sluice"}) {
+  for (const char* folder :
+       {"lib/sluice", "lib", "lib64/sluice", "lib/x86_64-linux-gnu/sluice", "lib/aarch64-linux-gnu/sluice"}) {
     const fs::path candidate = tool.parent_path().parent_path() / folder;
     if (fs::exists(candidate / kEngine, failed)) return candidate.string();
   }

@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: The sluice authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// A look at the program under test before it starts: which file it is, whether the engine can stand in for its CUDA
-// runtime, and what of the environment that takes.
+// A look at the program under test before it starts: which file it is, whether the engine can stand in for
+// its CUDA runtime, and what of the environment that takes.
 #pragma once
 
 #include <optional>
@@ -14,7 +14,8 @@
 
 namespace sluice::cli {
 
-/// The file that `name` means: itself where it has a slash, else the first executable of that name in PATH.
+/// The file that `name` means: itself where it has a slash or is a PTX file, else the first executable of
+/// that name in PATH.
 std::optional<std::string> find_program(const std::string& name);
 
 /// Whether the file is PTX text, to be run by `--launch`.
@@ -22,7 +23,8 @@ bool is_ptx_file(const std::string& path);
 
 struct ProgramLook {
   std::optional<report::Diagnostic> refusal;  ///< why it cannot run on the engine
-  std::vector<std::string> preload;           ///< libraries to preload, where a run path would win over LD_LIBRARY_PATH
+  std::vector<std::string>
+      preload;  ///< libraries to preload, where a run path would win over LD_LIBRARY_PATH
 };
 
 /// Looks at an executable file; nothing is known about scripts.

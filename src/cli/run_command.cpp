@@ -38,10 +38,12 @@ int run_program(RunArguments& arguments) {
   }
   const std::string& name = arguments.program.front();
   const auto file = find_program(name);
-  if (!file || access(file->c_str(), F_OK) != 0) return usage_error(fmt::format("there is no program '{}'", name), "sluice run");
+  if (!file || access(file->c_str(), F_OK) != 0)
+    return usage_error(fmt::format("there is no program '{}'", name), "sluice run");
   if (!arguments.launch_file.empty()) return run_ptx_file(*file, arguments.launch_file, options, voice);
   if (is_ptx_file(*file)) {
-    return usage_error(fmt::format("'{}' is PTX: say how to launch it with --launch SPEC.json", name), "sluice run");
+    return usage_error(fmt::format("'{}' is PTX: say how to launch it with --launch SPEC.json", name),
+                       "sluice run");
   }
 
   const auto libraries = library_directory();
@@ -55,7 +57,8 @@ int run_program(RunArguments& arguments) {
     outcome.tally.schedules_run = 0;
     take(outcome, *look.refusal, voice, options.loudness());
   } else {
-    auto ran = supervise(*file, arguments.program, look.preload, *libraries, options.settings, voice, options.loudness());
+    auto ran = supervise(*file, arguments.program, look.preload, *libraries, options.settings, voice,
+                         options.loudness());
     if (!ran) return usage_error(ran.error().message, "sluice run");
     outcome = *std::move(ran);
     if (!outcome.engine_loaded && outcome.signal == 0 && options.loudness() != Loudness::Quiet) {
@@ -76,12 +79,14 @@ void add_run_command(Tool& tool) {
       "sluice run kernel.ptx --launch spec.json\n"
       "                               runs one kernel as the file says (docs/tools/run.md)\n");
   add_run_options(*run, arguments->options);
-  run->add_option("--launch", arguments->launch_file, "APP is a PTX file, launched as the JSON file SPEC says")
+  run->add_option("--launch", arguments->launch_file,
+                  "APP is a PTX file, launched as the JSON file SPEC says")
       ->type_name("SPEC")
       ->group("PTX files");
   tool.program_commands.push_back({run, &arguments->program});
   run->final_callback([arguments, &tool] {
-    const std::string wrong = arguments->program.empty() ? "which program? none is named" : finish_run_options(arguments->options);
+    const std::string wrong =
+        arguments->program.empty() ? "which program? none is named" : finish_run_options(arguments->options);
     tool.status = wrong.empty() ? run_program(*arguments) : usage_error(wrong, "sluice run");
   });
 }

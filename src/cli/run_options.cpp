@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 #include <charconv>
+#include <filesystem>
 #include <fstream>
 #include <nlohmann/json.hpp>
 #include <regex>
@@ -28,7 +29,8 @@ bool parse_ranges(const std::string& text, std::vector<std::pair<uint64_t, uint6
     uint64_t first = 0, last = 0;
     if (!parse_number(std::string_view(part).substr(0, dash), &first)) return false;
     last = first;
-    if (dash != std::string::npos && !parse_number(std::string_view(part).substr(dash + 1), &last)) return false;
+    if (dash != std::string::npos && !parse_number(std::string_view(part).substr(dash + 1), &last))
+      return false;
     if (last < first) return false;
     out->emplace_back(first, last);
   }
@@ -53,35 +55,83 @@ std::string wrong_pattern(const std::vector<std::string>& patterns) {
 void add_run_options(CLI::App& command, RunOptions& options) {
   cuda::Settings& s = options.settings;
   const std::string which = "Which launches run";
-  command.add_option("--kernel-name", s.kernel_names, "run only kernels of this name (regex:EXPR searches; repeatable)")
-      ->type_name("NAME")->group(which)->expected(1)->allow_extra_args(false)->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
-  command.add_option("--kernel-name-exclude", s.excluded_kernel_names, "leave kernels of this name out (repeatable)")
-      ->type_name("NAME")->group(which)->expected(1)->allow_extra_args(false)->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
-  command.add_option("--launch-skip", s.launch_skip, "leave out the first N launches that match")->type_name("N")->group(which);
-  command.add_option("--launch-count", s.launch_count, "run at most N launches that match")->type_name("N")->group(which);
+  command
+      .add_option("--kernel-name", s.kernel_names,
+                  "run only kernels of this name (regex:EXPR searches; repeatable)")
+      ->type_name("NAME")
+      ->group(which)
+      ->expected(1)
+      ->allow_extra_args(false)
+      ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
+  command
+      .add_option("--kernel-name-exclude", s.excluded_kernel_names,
+                  "leave kernels of this name out (repeatable)")
+      ->type_name("NAME")
+      ->group(which)
+      ->expected(1)
+      ->allow_extra_args(false)
+      ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
+  command.add_option("--launch-skip", s.launch_skip, "leave out the first N launches that match")
+      ->type_name("N")
+      ->group(which);
+  command.add_option("--launch-count", s.launch_count, "run at most N launches that match")
+      ->type_name("N")
+      ->group(which);
   command.add_option("--ctas", options.ctas, "of each launch run only these CTAs, counted x fastest: 0-3,7")
-      ->type_name("LIST")->group(which);
+      ->type_name("LIST")
+      ->group(which);
 
   const std::string how = "How they run";
-  command.add_flag("--no-data", s.no_data, "the protocol alone: payload of copies and matrix operations is not computed")->group(how);
-  command.add_option("--timeout", s.timeout_seconds, "stop a launch that runs longer than SECONDS; the run is not decided")
-      ->type_name("SECONDS")->check(CLI::PositiveNumber)->group(how);
-  command.add_option("--copies", s.copies, "when asynchronous copies land: early, late or shuffled (default early)")
-      ->type_name("WHEN")->check(CLI::IsMember({"early", "late", "shuffled"}))->group(how);
+  command
+      .add_flag("--no-data", s.no_data,
+                "the protocol alone: payload of copies and matrix operations is not computed")
+      ->group(how);
+  command
+      .add_option("--timeout", s.timeout_seconds,
+                  "stop a launch that runs longer than SECONDS; the run is not decided")
+      ->type_name("SECONDS")
+      ->check(CLI::PositiveNumber)
+      ->group(how);
+  command
+      .add_option("--copies", s.copies,
+                  "when asynchronous copies land: early, late or shuffled (default early)")
+      ->type_name("WHEN")
+      ->check(CLI::IsMember({"early", "late", "shuffled"}))
+      ->group(how);
   command.add_option("--seed", s.seed, "seed of --copies shuffled (default 0)")->type_name("N")->group(how);
-  command.add_option("--threads", s.workers, "host threads per launch (default: one per core)")->type_name("N")->group(how);
+  command.add_option("--threads", s.workers, "host threads per launch (default: one per core)")
+      ->type_name("N")
+      ->group(how);
   command.add_option("--device", s.device, "whose properties the program sees: h100 or h200 (default h200)")
-      ->type_name("NAME")->check(CLI::IsMember({"h100", "h200"}))->group(how);
+      ->type_name("NAME")
+      ->check(CLI::IsMember({"h100", "h200"}))
+      ->group(how);
   command.add_option("--devices", s.device_count, "how many devices the program sees (default 1)")
-      ->type_name("N")->check(CLI::Range(1, 16))->group(how);
+      ->type_name("N")
+      ->check(CLI::Range(1, 16))
+      ->group(how);
 
   const std::string told = "What is told";
-  command.add_option("--log-file", options.log_file, "speak to this file instead of stderr")->type_name("FILE")->group(told);
-  command.add_option("--json", options.json_file, "write findings and verdict to this file as JSON, too")->type_name("FILE")->group(told);
-  command.add_option("--error-exitcode", options.finding_status, "exit status when there is a finding (default 101)")
-      ->type_name("N")->check(CLI::Range(1, 255))->group(told);
+  command.add_option("--log-file", options.log_file, "speak to this file instead of stderr")
+      ->type_name("FILE")
+      ->group(told);
+  command.add_option("--json", options.json_file, "write findings and verdict to this file as JSON, too")
+      ->type_name("FILE")
+      ->group(told);
+  command
+      .add_option("--phases", s.phases_file,
+                  "write to this file how many phases each mbarrier completed, a JSON record per launch")
+      ->type_name("FILE")
+      ->group(told);
+  command
+      .add_option("--error-exitcode", options.finding_status,
+                  "exit status when there is a finding (default 101)")
+      ->type_name("N")
+      ->check(CLI::Range(1, 255))
+      ->group(told);
   command.add_flag("-q,--quiet", options.quiet, "no notes")->group(told);
-  command.add_flag("-v,--verbose", options.verbose, "a line per launch; twice: also a line per CUDA call")->group(told);
+  command.add_flag("-v,--verbose", options.verbose, "a line per launch; twice: also a line per CUDA call")
+      ->group(told);
 }
 
 std::string finish_run_options(RunOptions& options) {
@@ -91,11 +141,17 @@ std::string finish_run_options(RunOptions& options) {
   }
   if (std::string wrong = wrong_pattern(s.kernel_names); !wrong.empty()) return wrong;
   if (std::string wrong = wrong_pattern(s.excluded_kernel_names); !wrong.empty()) return wrong;
+  if (!s.phases_file.empty()) {
+    // The program may change its folder, and adds to what it finds.
+    s.phases_file = std::filesystem::absolute(s.phases_file).string();
+    if (!std::ofstream(s.phases_file)) return fmt::format("cannot write '{}'", s.phases_file);
+  }
   s.verbosity = options.verbose;
   return "";
 }
 
-int conclude(Outcome& outcome, const RunOptions& options, const std::vector<std::string>& program, Voice& voice) {
+int conclude(Outcome& outcome, const RunOptions& options, const std::vector<std::string>& program,
+             Voice& voice) {
   outcome.tally.warnings_are_errors = options.warnings_are_errors;
   for (const report::Diagnostic& diagnostic : outcome.diagnostics) {
     if (diagnostic.times > 1) {
@@ -105,7 +161,8 @@ int conclude(Outcome& outcome, const RunOptions& options, const std::vector<std:
   const int status = report::exit_status(outcome.tally, outcome.program_status, options.finding_status);
   if (!options.json_file.empty()) {
     nlohmann::json diagnostics = nlohmann::json::array();
-    for (const report::Diagnostic& diagnostic : outcome.diagnostics) diagnostics.push_back(report::to_json(diagnostic));
+    for (const report::Diagnostic& diagnostic : outcome.diagnostics)
+      diagnostics.push_back(report::to_json(diagnostic));
     const nlohmann::json document = {{"format", 1},
                                      {"program", program},
                                      {"program_status", outcome.program_status},

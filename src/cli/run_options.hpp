@@ -15,7 +15,7 @@ namespace sluice::cli {
 
 struct RunOptions {
   cuda::Settings settings;
-  std::string ctas;           ///< as given: "0-3,7"
+  std::string ctas;  ///< as given: "0-3,7"
   std::string log_file;
   std::string json_file;
   int finding_status = 101;
@@ -23,7 +23,9 @@ struct RunOptions {
   bool quiet = false;
   int verbose = 0;
 
-  Loudness loudness() const { return quiet ? Loudness::Quiet : verbose > 0 ? Loudness::Verbose : Loudness::Normal; }
+  Loudness loudness() const {
+    return quiet ? Loudness::Quiet : verbose > 0 ? Loudness::Verbose : Loudness::Normal;
+  }
 };
 
 void add_run_options(CLI::App& command, RunOptions& options);
@@ -31,6 +33,7 @@ void add_run_options(CLI::App& command, RunOptions& options);
 std::string finish_run_options(RunOptions& options);
 
 /// Says the verdict and writes the JSON file. Returns the exit status.
-int conclude(Outcome& outcome, const RunOptions& options, const std::vector<std::string>& program, Voice& voice);
+int conclude(Outcome& outcome, const RunOptions& options, const std::vector<std::string>& program,
+             Voice& voice);
 
 }  // namespace sluice::cli

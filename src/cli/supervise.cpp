@@ -57,7 +57,8 @@ std::vector<std::string> environment(const std::vector<std::string>& preload, co
   for (char** entry = environ; *entry != nullptr; ++entry) {
     const std::string_view text = *entry;
     const bool replaced = std::any_of(own.begin(), own.end(), [&](const auto& variable) {
-      return text.size() > variable.first.size() && text.compare(0, variable.first.size(), variable.first) == 0 &&
+      return text.size() > variable.first.size() &&
+             text.compare(0, variable.first.size(), variable.first) == 0 &&
              text[variable.first.size()] == '=';
     });
     if (!replaced) result.emplace_back(text);
@@ -74,7 +75,8 @@ std::vector<char*> pointers(std::vector<std::string>& texts) {
 }
 
 // Starts the program; an error carries the reason of a failed exec.
-Result<pid_t> start(const std::string& file, std::vector<std::string> arguments, std::vector<std::string> variables) {
+Result<pid_t> start(const std::string& file, std::vector<std::string> arguments,
+                    std::vector<std::string> variables) {
   const std::vector<char*> argv = pointers(arguments);
   const std::vector<char*> envp = pointers(variables);
   int report[2];
@@ -99,7 +101,8 @@ Result<pid_t> start(const std::string& file, std::vector<std::string> arguments,
 
 void pass_reports(cuda::ChannelReader& reader, Outcome& outcome, Voice& voice, Loudness loudness) {
   cuda::Gathered gathered = reader.poll();
-  for (report::Diagnostic& diagnostic : gathered.diagnostics) take(outcome, std::move(diagnostic), voice, loudness);
+  for (report::Diagnostic& diagnostic : gathered.diagnostics)
+    take(outcome, std::move(diagnostic), voice, loudness);
   for (const std::string& line : gathered.log) voice.say(fmt::format("sluice: {}\n", line));
 }
 
@@ -107,7 +110,8 @@ void show_progress(const cuda::ChannelReader& reader, Voice& voice) {
   const uint64_t started = reader.launch_started_ns();
   if (started == 0) return;
   const double seconds = static_cast<double>(clock_ns() - started) * 1e-9;
-  if (seconds >= kProgressAfterSeconds) voice.progress(fmt::format("sluice: a kernel runs for {:.0f} s", seconds));
+  if (seconds >= kProgressAfterSeconds)
+    voice.progress(fmt::format("sluice: a kernel runs for {:.0f} s", seconds));
 }
 
 }  // namespace
@@ -126,8 +130,8 @@ void take(Outcome& outcome, report::Diagnostic diagnostic, Voice& voice, Loudnes
 }
 
 Result<Outcome> supervise(const std::string& file, const std::vector<std::string>& arguments,
-                          const std::vector<std::string>& preload, const std::string& libraries, cuda::Settings settings,
-                          Voice& voice, Loudness loudness) {
+                          const std::vector<std::string>& preload, const std::string& libraries,
+                          cuda::Settings settings, Voice& voice, Loudness loudness) {
   SLUICE_ASSIGN_OR_RETURN(cuda::ChannelReader reader, cuda::ChannelReader::create());
   settings.report_directory = reader.directory();
   settings.verbosity = std::max(settings.verbosity, 0);

@@ -1,7 +1,8 @@
 // SPDX-FileCopyrightText: The sluice authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Running the program under test: start it on the engine, pass on what its processes report while it runs, wait for it.
+// Running the program under test: start it on the engine, pass on what its processes report while it runs,
+// wait for it.
 #pragma once
 
 #include <string>
@@ -29,10 +30,10 @@ struct Outcome {
 /// Adds a diagnostic to the outcome and says it if it is a new one.
 void take(Outcome& outcome, report::Diagnostic diagnostic, Voice& voice, Loudness loudness);
 
-/// Runs the program; `file` is what is executed, `arguments` starts with the name as given. An error means that it
-/// could not be started.
+/// Runs the program; `file` is what is executed, `arguments` starts with the name as given. An error means
+/// that it could not be started.
 Result<Outcome> supervise(const std::string& file, const std::vector<std::string>& arguments,
-                          const std::vector<std::string>& preload, const std::string& libraries, cuda::Settings settings,
-                          Voice& voice, Loudness loudness);
+                          const std::vector<std::string>& preload, const std::string& libraries,
+                          cuda::Settings settings, Voice& voice, Loudness loudness);
 
 }  // namespace sluice::cli

@@ -15,7 +15,9 @@ thread_local Status t_last_error = kOk;
 
 }  // namespace
 
-Status& last_error() { return t_last_error; }
+Status& last_error() {
+  return t_last_error;
+}
 
 void detail::log_call(Process& process, const char* name, Status status) {
   const char* result = runtime_error_name(status);
@@ -33,7 +35,8 @@ Status detail::report_exception(Process& process, const char* name, const char* 
 
 }  // namespace sluice::cuda
 
-// What the libraries call for a function that the engine does not implement. The caller's arguments are not looked at.
+// What the libraries call for a function that the engine does not implement. The caller's arguments are not
+// looked at.
 SLUICE_EXPORT cudaError_t sluice_rt_unsupported(const char* name) {
   return sluice::cuda::runtime_call(name, [&](sluice::cuda::Process& process) {
     process.say_unimplemented(name);

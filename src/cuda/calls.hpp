@@ -1,17 +1,17 @@
 // SPDX-FileCopyrightText: The sluice authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// The frame of every entry point: export under the engine's name, agreement of the signature with NVIDIA's header, the
-// lock, the sticky error, no exception across the C interface, the thread's last error.
+// The frame of every entry point: export under the engine's name, agreement of the signature with NVIDIA's
+// header, the lock, the sticky error, no exception across the C interface, the thread's last error.
 //
-// The engine exports `sluice_rt_X` for the runtime's X and `sluice_drv_X` for the driver's; the libraries that programs
-// load jump there. A form that differs between runtime versions is `sluice_rt12_X`.
+// The engine exports `sluice_rt_X` for the runtime's X and `sluice_drv_X` for the driver's; the libraries
+// that programs load jump there. A form that differs between runtime versions is `sluice_rt12_X`.
 #pragma once
 
 #include <cuda.h>
-#include <cudaProfiler.h>
 #include <cuda_profiler_api.h>
 #include <cuda_runtime_api.h>
+#include <cudaProfiler.h>
 
 #include <exception>
 #include <mutex>
@@ -24,8 +24,8 @@
 #define SLUICE_EXPORT extern "C" __attribute__((visibility("default")))
 
 /// Begins the definition of a runtime function with the signature of cuda_runtime_api.h.
-#define SLUICE_RUNTIME(name, ...)                                                                            \
-  SLUICE_EXPORT cudaError_t sluice_rt_##name(__VA_ARGS__);                                                   \
+#define SLUICE_RUNTIME(name, ...)                                                                     \
+  SLUICE_EXPORT cudaError_t sluice_rt_##name(__VA_ARGS__);                                            \
   static_assert(std::is_same_v<decltype(sluice_rt_##name), decltype(::name)>, "signature of " #name); \
   cudaError_t sluice_rt_##name(__VA_ARGS__)
 
@@ -35,8 +35,8 @@
   cudaError_t sluice_rt12_##name(__VA_ARGS__)
 
 /// Begins the definition of a driver function with the signature of cuda.h.
-#define SLUICE_DRIVER(name, ...)                                                                              \
-  SLUICE_EXPORT CUresult sluice_drv_##name(__VA_ARGS__);                                                      \
+#define SLUICE_DRIVER(name, ...)                                                                       \
+  SLUICE_EXPORT CUresult sluice_drv_##name(__VA_ARGS__);                                               \
   static_assert(std::is_same_v<decltype(sluice_drv_##name), decltype(::name)>, "signature of " #name); \
   CUresult sluice_drv_##name(__VA_ARGS__)
 
@@ -49,7 +49,8 @@ namespace sluice::cuda {
 
 /// Whether a call works after a fault has been shown.
 enum class Gate : uint8_t {
-  Sticky,  ///< returns the fault
+  Sticky,  ///< returns the fault; a runtime call makes the device's primary context current, as on a GPU
+  Query,   ///< returns the fault; needs no context
   Open,    ///< works always (queries of names, versions, the last error)
 };
 
@@ -66,7 +67,7 @@ Status guarded(const char* name, Gate gate, Body& body) {
   Process& process = Process::get();
   const std::lock_guard lock(process.mutex);
   Status status = kOk;
-  if (gate == Gate::Sticky && process.sticky() != kOk) {
+  if (gate != Gate::Open && process.sticky() != kOk) {
     status = process.sticky();
   } else {
     try {
@@ -88,6 +89,8 @@ template <class Body>
 cudaError_t runtime_call(const char* name, Body body, Gate gate = Gate::Sticky) {
   auto initialising = [&](Process& process) -> Status {
     process.driver_initialised = true;
+    if (gate == Gate::Sticky && process.context_stack().empty())
+      process.set_current_device(process.current_device());
     return body(process);
   };
   const Status status = detail::guarded(name, gate, initialising);
@@ -95,12 +98,12 @@ cudaError_t runtime_call(const char* name, Body body, Gate gate = Gate::Sticky) 
   return static_cast<cudaError_t>(status);
 }
 
-/// Runs `body(Process&) -> Status` as the driver function `name`. Before cuInit, or a first runtime call, only calls with
-/// an open gate work.
+/// Runs `body(Process&) -> Status` as the driver function `name`. Before cuInit, or a first runtime call,
+/// only calls with an open gate work.
 template <class Body>
 CUresult driver_call(const char* name, Body body, Gate gate = Gate::Sticky) {
   auto initialised = [&](Process& process) -> Status {
-    if (gate == Gate::Sticky && !process.driver_initialised) return cudaErrorInitializationError;
+    if (gate != Gate::Open && !process.driver_initialised) return cudaErrorInitializationError;
     return body(process);
   };
   return to_driver(detail::guarded(name, gate, initialised));

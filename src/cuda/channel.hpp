@@ -1,9 +1,10 @@
 // SPDX-FileCopyrightText: The sluice authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// How processes under test report to the command line. Each process leaves two files in the report directory: one with
-// a JSON record per line, written as things happen, and one with counters in memory that both sides map, so that
-// nothing is lost where a process dies. Without a directory the text of diagnostics goes to stderr.
+// How processes under test report to the command line. Each process leaves two files in the report directory:
+// one with a JSON record per line, written as things happen, and one with counters in memory that both sides
+// map, so that nothing is lost where a process dies. Without a directory the text of diagnostics goes to
+// stderr.
 #pragma once
 
 #include <atomic>

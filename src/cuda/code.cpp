@@ -36,7 +36,8 @@ report::Diagnostic refusal_of(const std::string& kernel, const Error& error) {
   if (end != std::string::npos) diagnostic.state = error.message.substr(end + 1) + "\n" + diagnostic.state;
   diagnostic.why = "running it approximately could hide or invent findings, so the kernel is refused";
   diagnostic.help = fmt::format(
-      "this says nothing about your program; leave the kernel out with `--kernel-name-exclude`, or see `sluice isa "
+      "this says nothing about your program; leave the kernel out with `--kernel-name-exclude`, or see "
+      "`sluice isa "
       "--missing`");
   diagnostic.unit = "launches of this kernel";
   return diagnostic;
@@ -44,7 +45,8 @@ report::Diagnostic refusal_of(const std::string& kernel, const Error& error) {
 
 }  // namespace
 
-// --- start-up registration ------------------------------------------------------------------------------------------
+// --- start-up registration
+// ------------------------------------------------------------------------------------------
 
 void** Code::register_image(const void* wrapper, const void* caller) {
   auto image = std::make_unique<Image>();
@@ -112,12 +114,14 @@ Status Code::image_module(void** handle, int device, Module** out) {
   *out = modules_.find(module);
   for (const auto& [name, host_pointer] : image.managed) {
     const auto variable = (*out)->variables.find(name);
-    if (variable != (*out)->variables.end()) *host_pointer = reinterpret_cast<void*>(variable->second.address);
+    if (variable != (*out)->variables.end())
+      *host_pointer = reinterpret_cast<void*>(variable->second.address);
   }
   return kOk;
 }
 
-// --- look-up --------------------------------------------------------------------------------------------------------
+// --- look-up
+// --------------------------------------------------------------------------------------------------------
 
 Status Code::function(const void* symbol, int device, Function** out) {
   if (Function* direct = functions_.find(symbol)) {
@@ -145,7 +149,8 @@ Status Code::variable(const void* symbol, int device, const Variable** out) {
   return kOk;
 }
 
-// --- loading --------------------------------------------------------------------------------------------------------
+// --- loading
+// --------------------------------------------------------------------------------------------------------
 
 Status Code::load(const void* data, int device, CUmodule* out, LoadFailure* failure) {
   ImageContents contents;
@@ -166,13 +171,15 @@ Status Code::load(const void* data, int device, CUmodule* out, LoadFailure* fail
   Module& module = *modules_.find(*out);
   for (const KernelRegisters& known : contents.registers) {
     if (process_.machine.has_kernel(module.machine_module, known.kernel)) {
-      process_.machine.set_registers(module.machine_module, known.kernel, known.registers, "embedded sm_90a code");
+      process_.machine.set_registers(module.machine_module, known.kernel, known.registers,
+                                     "embedded sm_90a code");
     }
   }
   return kOk;
 }
 
-Status Code::load_texts(const std::vector<std::string>& texts, int device, CUmodule* out, LoadFailure* failure) {
+Status Code::load_texts(const std::vector<std::string>& texts, int device, CUmodule* out,
+                        LoadFailure* failure) {
   const auto fail = [&](Status status, const Error& error) {
     report::Diagnostic diagnostic;
     diagnostic.blame = status == cudaErrorInvalidPtx ? report::Blame::Program : report::Blame::Unsupported;
@@ -188,14 +195,17 @@ Status Code::load_texts(const std::vector<std::string>& texts, int device, CUmod
 
   std::vector<ptx::Module> parsed;
   for (const std::string& text : texts) {
-    auto module = ptx::parse(text, texts.size() == 1 ? "embedded PTX" : fmt::format("embedded PTX {}", parsed.size() + 1));
+    auto module = ptx::parse(
+        text, texts.size() == 1 ? "embedded PTX" : fmt::format("embedded PTX {}", parsed.size() + 1));
     if (!module) return fail(cudaErrorInvalidPtx, module.error());
     const int capability = process_.profile.limit(CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR) * 10 +
                            process_.profile.limit(CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR);
-    const bool specific = module->target.suffix == 'a' && module->target.sm != static_cast<uint32_t>(capability);
+    const bool specific =
+        module->target.suffix == 'a' && module->target.sm != static_cast<uint32_t>(capability);
     if (module->target.sm > static_cast<uint32_t>(capability) || specific) {
-      return fail(cudaErrorNoKernelImageForDevice,
-                  Error{fmt::format("the PTX is for {}, the device is sm_{}a", module->target.name, capability), ""});
+      return fail(
+          cudaErrorNoKernelImageForDevice,
+          Error{fmt::format("the PTX is for {}, the device is sm_{}a", module->target.name, capability), ""});
     }
     parsed.push_back(*std::move(module));
   }
@@ -238,7 +248,8 @@ Status Code::prepare(Function& function) {
   }
   function.kernel = *kernel;
   const ptx::Directives& directives = function.kernel->directives;
-  std::copy(directives.reqnctapercluster.begin(), directives.reqnctapercluster.end(), function.required_cluster);
+  std::copy(directives.reqnctapercluster.begin(), directives.reqnctapercluster.end(),
+            function.required_cluster);
   function.max_dynamic_shared = default_dynamic_shared(process_, function);
   return kOk;
 }

@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: The sluice authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Code: images (fat binaries and PTX texts) as programs hand them over, the modules that each device makes of them, and
-// the functions and variables inside.
+// Code: images (fat binaries and PTX texts) as programs hand them over, the modules that each device makes of
+// them, and the functions and variables inside.
 #pragma once
 
 #include <cuda.h>
@@ -23,12 +23,14 @@ namespace sluice::cuda {
 
 struct Module;
 
-/// A kernel of a loaded module. Its handle serves as CUfunction, CUkernel, cudaFunction_t and cudaKernel_t alike.
+/// A kernel of a loaded module. Its handle serves as CUfunction, CUkernel, cudaFunction_t and cudaKernel_t
+/// alike.
 struct Function {
   CUfunction handle = nullptr;
   Module* module = nullptr;
-  std::string name;                         ///< mangled
-  const machine::Kernel* kernel = nullptr;  ///< null before Code::prepare, and where the engine refuses the kernel
+  std::string name;  ///< mangled
+  const machine::Kernel* kernel =
+      nullptr;  ///< null before Code::prepare, and where the engine refuses the kernel
   std::optional<report::Diagnostic> refusal;
   bool refusal_said = false;
 
@@ -68,10 +70,10 @@ class Process;
 
 /// An image as registered by the program's start-up code, loaded for a device at first use.
 struct Image {
-  const void* data = nullptr;        ///< the fat binary's wrapper
-  std::string program;               ///< the file that it lies in, for messages
+  const void* data = nullptr;  ///< the fat binary's wrapper
+  std::string program;         ///< the file that it lies in, for messages
   std::optional<LoadFailure> failure;
-  std::map<int, CUmodule> modules;   ///< by device
+  std::map<int, CUmodule> modules;        ///< by device
   std::map<std::string, void**> managed;  ///< variable -> where the host keeps its address
 };
 
@@ -80,7 +82,8 @@ class Code {
  public:
   explicit Code(Process& process) : process_(process) {}
 
-  // --- start-up registration ---------------------------------------------------------------------------------------
+  // --- start-up registration
+  // ---------------------------------------------------------------------------------------
   void** register_image(const void* wrapper, const void* caller);
   void unregister_image(void** handle);
   void register_function(void** image, const void* host, const char* name);
@@ -89,8 +92,10 @@ class Code {
   /// Loads images with managed variables, whose addresses the host reads without a call.
   Status initialise_managed(void** image);
 
-  // --- look-up -----------------------------------------------------------------------------------------------------
-  /// The function of a host symbol or a handle on a device; cudaErrorInvalidDeviceFunction and loading failures.
+  // --- look-up
+  // -----------------------------------------------------------------------------------------------------
+  /// The function of a host symbol or a handle on a device; cudaErrorInvalidDeviceFunction and loading
+  /// failures.
   Status function(const void* symbol, int device, Function** out);
   /// Has the machine make the kernel, which may refuse it: then Function::refusal says why.
   Status prepare(Function& function);
@@ -99,7 +104,8 @@ class Code {
   Status variable(const void* symbol, int device, const Variable** out);
   Module* find_module(CUmodule handle) { return modules_.find(handle); }
 
-  // --- explicit loading --------------------------------------------------------------------------------------------
+  // --- explicit loading
+  // --------------------------------------------------------------------------------------------
   /// A fat binary, its wrapper, or PTX text ending in NUL.
   Status load(const void* image, int device, CUmodule* out, LoadFailure* failure);
   Status load_texts(const std::vector<std::string>& texts, int device, CUmodule* out, LoadFailure* failure);

@@ -30,7 +30,9 @@ constexpr int kRegisterUnit = 256;
 constexpr int kSharedUnit = 128;
 constexpr std::array<int, 8> kMultiprocessorsPerGpc = {18, 18, 16, 16, 16, 16, 16, 16};
 
-int round_up(int value, int unit) { return (value + unit - 1) / unit * unit; }
+int round_up(int value, int unit) {
+  return (value + unit - 1) / unit * unit;
+}
 
 }  // namespace
 
@@ -70,7 +72,8 @@ int ctas_per_multiprocessor(const DeviceProfile& device, const KernelResources& 
   int ctas = device.limit(CU_DEVICE_ATTRIBUTE_MAX_BLOCKS_PER_MULTIPROCESSOR);
   ctas = std::min(ctas, device.limit(CU_DEVICE_ATTRIBUTE_MAX_THREADS_PER_MULTIPROCESSOR) / (warps * warp));
   if (resources.registers > 0) {
-    // A multiprocessor has four sub-partitions with a quarter of the registers each; a warp lives in one of them.
+    // A multiprocessor has four sub-partitions with a quarter of the registers each; a warp lives in one of
+    // them.
     const int per_warp = round_up(resources.registers * warp, kRegisterUnit);
     const int quarter = device.limit(CU_DEVICE_ATTRIBUTE_MAX_REGISTERS_PER_MULTIPROCESSOR) / 4;
     ctas = std::min(ctas, quarter / per_warp * 4 / warps);

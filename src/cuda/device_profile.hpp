@@ -39,9 +39,9 @@ class DeviceProfile {
 
 /// Resources of a kernel that occupancy depends on.
 struct KernelResources {
-  int threads = 0;             ///< of a CTA
-  int registers = 0;           ///< of a thread
-  uint64_t shared_bytes = 0;   ///< of a CTA, static and dynamic, without what the system reserves
+  int threads = 0;            ///< of a CTA
+  int registers = 0;          ///< of a thread
+  uint64_t shared_bytes = 0;  ///< of a CTA, static and dynamic, without what the system reserves
 };
 
 /// CTAs of such a kernel that fit on one multiprocessor together; 0 if none does.

@@ -18,14 +18,22 @@ namespace {
 // What a fresh context of an H200 says.
 std::optional<size_t> default_limit(CUlimit limit) {
   switch (limit) {
-    case CU_LIMIT_STACK_SIZE: return 1024;
-    case CU_LIMIT_PRINTF_FIFO_SIZE: return 1048576;
-    case CU_LIMIT_MALLOC_HEAP_SIZE: return 8388608;
-    case CU_LIMIT_DEV_RUNTIME_SYNC_DEPTH: return 2;
-    case CU_LIMIT_DEV_RUNTIME_PENDING_LAUNCH_COUNT: return 2048;
-    case CU_LIMIT_MAX_L2_FETCH_GRANULARITY: return 128;
-    case CU_LIMIT_PERSISTING_L2_CACHE_SIZE: return 0;
-    default: return std::nullopt;
+    case CU_LIMIT_STACK_SIZE:
+      return 1024;
+    case CU_LIMIT_PRINTF_FIFO_SIZE:
+      return 1048576;
+    case CU_LIMIT_MALLOC_HEAP_SIZE:
+      return 8388608;
+    case CU_LIMIT_DEV_RUNTIME_SYNC_DEPTH:
+      return 2;
+    case CU_LIMIT_DEV_RUNTIME_PENDING_LAUNCH_COUNT:
+      return 2048;
+    case CU_LIMIT_MAX_L2_FETCH_GRANULARITY:
+      return 128;
+    case CU_LIMIT_PERSISTING_L2_CACHE_SIZE:
+      return 0;
+    default:
+      return std::nullopt;
   }
 }
 

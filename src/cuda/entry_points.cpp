@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: The sluice authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Look-up of driver entry points in the symbol list. The functions themselves are those that our libcuda exports, so
-// that a name found here and a name linked to are the same code.
+// Look-up of driver entry points in the symbol list. The functions themselves are those that our libcuda
+// exports, so that a name found here and a name linked to are the same code.
 #include "cuda/entry_points.hpp"
 
 #include <dlfcn.h>
@@ -22,7 +22,8 @@ namespace {
 void* driver_library() {
   static void* const library = []() -> void* {
     Dl_info self{};
-    if (dladdr(reinterpret_cast<const void*>(&runtime_entry_point), &self) == 0 || self.dli_fname == nullptr) return nullptr;
+    if (dladdr(reinterpret_cast<const void*>(&runtime_entry_point), &self) == 0 || self.dli_fname == nullptr)
+      return nullptr;
     std::string path = self.dli_fname;
     path.erase(path.rfind('/') + 1);
     return dlopen((path + "libcuda.so.1").c_str(), RTLD_NOW | RTLD_LOCAL);
@@ -72,14 +73,18 @@ Status runtime_entry_point(const char* name, int version, unsigned long long fla
 
 void say_internal_table(Process& process, const void* caller) {
   Dl_info info{};
-  std::string_view file = dladdr(caller, &info) != 0 && info.dli_fname != nullptr ? info.dli_fname : "the program";
+  std::string_view file =
+      dladdr(caller, &info) != 0 && info.dli_fname != nullptr ? info.dli_fname : "the program";
   file.remove_prefix(file.rfind('/') + 1);
   report::Diagnostic diagnostic;
   diagnostic.blame = report::Blame::Unsupported;
   diagnostic.name = "unsupported";
-  diagnostic.headline = fmt::format("{} carries a CUDA runtime of its own, which asks for NVIDIA's internal tables", file);
-  diagnostic.why = "the engine runs PTX through the shared runtime; a static runtime or a library of machine code (cuBLAS, "
-                   "cuDNN, ...) cannot run on it";
+  diagnostic.headline =
+      fmt::format("{} carries a CUDA runtime of its own, which asks for NVIDIA's internal tables", file);
+  diagnostic.why =
+      "the engine runs PTX through the shared runtime; a static runtime or a library of machine code "
+      "(cuBLAS, "
+      "cuDNN, ...) cannot run on it";
   diagnostic.help = "build with `-cudart shared`; do without the library's calls on the engine";
   process.channel.say(diagnostic);
 }

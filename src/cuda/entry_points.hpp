@@ -12,8 +12,8 @@ namespace sluice::cuda {
 
 class Process;
 
-/// The newest form of `name` that the API `version` (12040 for 12.4) has. `found` says whether the name is unknown or
-/// newer than that.
+/// The newest form of `name` that the API `version` (12040 for 12.4) has. `found` says whether the name is
+/// unknown or newer than that.
 void* entry_point(const char* name, int version, bool per_thread, CUdriverProcAddressQueryResult* found);
 
 /// cudaGetDriverEntryPoint and its kin: an unknown name is a query result, not an error.

@@ -30,16 +30,22 @@ const ErrorRow* find_row(int code) {
   return row != std::end(kRows) && row->code == code ? row : nullptr;
 }
 
-const char* or_null(const char* text) { return *text == '\0' ? nullptr : text; }
+const char* or_null(const char* text) {
+  return *text == '\0' ? nullptr : text;
+}
 
 }  // namespace
 
 CUresult to_driver(Status status) {
   switch (status) {
-    case cudaErrorInvalidSymbol: return CUDA_ERROR_NOT_FOUND;
-    case cudaErrorInvalidDeviceFunction: return CUDA_ERROR_INVALID_HANDLE;
-    case cudaErrorMissingConfiguration: return CUDA_ERROR_INVALID_VALUE;
-    default: break;
+    case cudaErrorInvalidSymbol:
+      return CUDA_ERROR_NOT_FOUND;
+    case cudaErrorInvalidDeviceFunction:
+      return CUDA_ERROR_INVALID_HANDLE;
+    case cudaErrorMissingConfiguration:
+      return CUDA_ERROR_INVALID_VALUE;
+    default:
+      break;
   }
   const ErrorRow* row = find_row(status);
   // The rest of the runtime's own codes name a wrong argument.

@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: The sluice authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Error codes. Runtime and driver share one numbering, apart from codes that only the runtime has; inside the engine
-// the runtime's number is used, and the driver's entry points translate on the way out.
+// Error codes. Runtime and driver share one numbering, apart from codes that only the runtime has; inside the
+// engine the runtime's number is used, and the driver's entry points translate on the way out.
 #pragma once
 
 #include <cuda.h>

@@ -55,33 +55,68 @@ Status fill_attributes(Process& process, const Function& function, cudaFuncAttri
   return kOk;
 }
 
-Status function_attribute(Process& process, const Function& function, CUfunction_attribute attribute, int* out) {
+Status function_attribute(Process& process, const Function& function, CUfunction_attribute attribute,
+                          int* out) {
   if (out == nullptr) return cudaErrorInvalidValue;
   cudaFuncAttributes all{};
   if (const Status s = fill_attributes(process, function, &all); s != kOk) return s;
   switch (attribute) {
-    case CU_FUNC_ATTRIBUTE_MAX_THREADS_PER_BLOCK: *out = all.maxThreadsPerBlock; break;
-    case CU_FUNC_ATTRIBUTE_SHARED_SIZE_BYTES: *out = static_cast<int>(all.sharedSizeBytes); break;
-    case CU_FUNC_ATTRIBUTE_CONST_SIZE_BYTES: *out = static_cast<int>(all.constSizeBytes); break;
-    case CU_FUNC_ATTRIBUTE_LOCAL_SIZE_BYTES: *out = static_cast<int>(all.localSizeBytes); break;
-    case CU_FUNC_ATTRIBUTE_NUM_REGS: *out = all.numRegs; break;
-    case CU_FUNC_ATTRIBUTE_PTX_VERSION: *out = all.ptxVersion; break;
-    case CU_FUNC_ATTRIBUTE_BINARY_VERSION: *out = all.binaryVersion; break;
-    case CU_FUNC_ATTRIBUTE_CACHE_MODE_CA: *out = all.cacheModeCA; break;
-    case CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES: *out = all.maxDynamicSharedSizeBytes; break;
-    case CU_FUNC_ATTRIBUTE_PREFERRED_SHARED_MEMORY_CARVEOUT: *out = all.preferredShmemCarveout; break;
-    case CU_FUNC_ATTRIBUTE_CLUSTER_SIZE_MUST_BE_SET: *out = all.clusterDimMustBeSet; break;
-    case CU_FUNC_ATTRIBUTE_REQUIRED_CLUSTER_WIDTH: *out = all.requiredClusterWidth; break;
-    case CU_FUNC_ATTRIBUTE_REQUIRED_CLUSTER_HEIGHT: *out = all.requiredClusterHeight; break;
-    case CU_FUNC_ATTRIBUTE_REQUIRED_CLUSTER_DEPTH: *out = all.requiredClusterDepth; break;
-    case CU_FUNC_ATTRIBUTE_NON_PORTABLE_CLUSTER_SIZE_ALLOWED: *out = all.nonPortableClusterSizeAllowed; break;
-    case CU_FUNC_ATTRIBUTE_CLUSTER_SCHEDULING_POLICY_PREFERENCE: *out = all.clusterSchedulingPolicyPreference; break;
-    default: return cudaErrorInvalidValue;
+    case CU_FUNC_ATTRIBUTE_MAX_THREADS_PER_BLOCK:
+      *out = all.maxThreadsPerBlock;
+      break;
+    case CU_FUNC_ATTRIBUTE_SHARED_SIZE_BYTES:
+      *out = static_cast<int>(all.sharedSizeBytes);
+      break;
+    case CU_FUNC_ATTRIBUTE_CONST_SIZE_BYTES:
+      *out = static_cast<int>(all.constSizeBytes);
+      break;
+    case CU_FUNC_ATTRIBUTE_LOCAL_SIZE_BYTES:
+      *out = static_cast<int>(all.localSizeBytes);
+      break;
+    case CU_FUNC_ATTRIBUTE_NUM_REGS:
+      *out = all.numRegs;
+      break;
+    case CU_FUNC_ATTRIBUTE_PTX_VERSION:
+      *out = all.ptxVersion;
+      break;
+    case CU_FUNC_ATTRIBUTE_BINARY_VERSION:
+      *out = all.binaryVersion;
+      break;
+    case CU_FUNC_ATTRIBUTE_CACHE_MODE_CA:
+      *out = all.cacheModeCA;
+      break;
+    case CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES:
+      *out = all.maxDynamicSharedSizeBytes;
+      break;
+    case CU_FUNC_ATTRIBUTE_PREFERRED_SHARED_MEMORY_CARVEOUT:
+      *out = all.preferredShmemCarveout;
+      break;
+    case CU_FUNC_ATTRIBUTE_CLUSTER_SIZE_MUST_BE_SET:
+      *out = all.clusterDimMustBeSet;
+      break;
+    case CU_FUNC_ATTRIBUTE_REQUIRED_CLUSTER_WIDTH:
+      *out = all.requiredClusterWidth;
+      break;
+    case CU_FUNC_ATTRIBUTE_REQUIRED_CLUSTER_HEIGHT:
+      *out = all.requiredClusterHeight;
+      break;
+    case CU_FUNC_ATTRIBUTE_REQUIRED_CLUSTER_DEPTH:
+      *out = all.requiredClusterDepth;
+      break;
+    case CU_FUNC_ATTRIBUTE_NON_PORTABLE_CLUSTER_SIZE_ALLOWED:
+      *out = all.nonPortableClusterSizeAllowed;
+      break;
+    case CU_FUNC_ATTRIBUTE_CLUSTER_SCHEDULING_POLICY_PREFERENCE:
+      *out = all.clusterSchedulingPolicyPreference;
+      break;
+    default:
+      return cudaErrorInvalidValue;
   }
   return kOk;
 }
 
-Status set_function_attribute(Process& process, Function& function, CUfunction_attribute attribute, int value) {
+Status set_function_attribute(Process& process, Function& function, CUfunction_attribute attribute,
+                              int value) {
   if (function.kernel == nullptr) return cudaErrorNotSupported;
   const bool has_required = function.kernel->directives.reqnctapercluster[0] != 0;
   const auto set_extent = [&](int axis) -> Status {
@@ -101,12 +136,20 @@ Status set_function_attribute(Process& process, Function& function, CUfunction_a
       if (value < -1 || value > 100) return cudaErrorInvalidValue;
       function.carveout = value;
       return kOk;
-    case CU_FUNC_ATTRIBUTE_NON_PORTABLE_CLUSTER_SIZE_ALLOWED: function.non_portable_cluster = value != 0; return kOk;
-    case CU_FUNC_ATTRIBUTE_REQUIRED_CLUSTER_WIDTH: return set_extent(0);
-    case CU_FUNC_ATTRIBUTE_REQUIRED_CLUSTER_HEIGHT: return set_extent(1);
-    case CU_FUNC_ATTRIBUTE_REQUIRED_CLUSTER_DEPTH: return set_extent(2);
-    case CU_FUNC_ATTRIBUTE_CLUSTER_SCHEDULING_POLICY_PREFERENCE: function.cluster_policy = value; return kOk;
-    default: return cudaErrorInvalidValue;
+    case CU_FUNC_ATTRIBUTE_NON_PORTABLE_CLUSTER_SIZE_ALLOWED:
+      function.non_portable_cluster = value != 0;
+      return kOk;
+    case CU_FUNC_ATTRIBUTE_REQUIRED_CLUSTER_WIDTH:
+      return set_extent(0);
+    case CU_FUNC_ATTRIBUTE_REQUIRED_CLUSTER_HEIGHT:
+      return set_extent(1);
+    case CU_FUNC_ATTRIBUTE_REQUIRED_CLUSTER_DEPTH:
+      return set_extent(2);
+    case CU_FUNC_ATTRIBUTE_CLUSTER_SCHEDULING_POLICY_PREFERENCE:
+      function.cluster_policy = value;
+      return kOk;
+    default:
+      return cudaErrorInvalidValue;
   }
 }
 
@@ -128,7 +171,8 @@ Status active_ctas(Process& process, const Function& function, int threads, size
   return kOk;
 }
 
-Status available_dynamic_shared(Process& process, const Function& function, int ctas, int threads, size_t* out) {
+Status available_dynamic_shared(Process& process, const Function& function, int ctas, int threads,
+                                size_t* out) {
   if (out == nullptr || ctas <= 0 || threads <= 0) return cudaErrorInvalidValue;
   if (function.kernel == nullptr) return cudaErrorNotSupported;
   const int capacity = process.profile.limit(CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_MULTIPROCESSOR);
@@ -142,7 +186,8 @@ Status available_dynamic_shared(Process& process, const Function& function, int 
 Status potential_cluster(Process& process, const Function& function, int threads, size_t shared, int* out) {
   if (out == nullptr || threads <= 0) return cudaErrorInvalidValue;
   if (function.kernel == nullptr) return cudaErrorNotSupported;
-  const int limit = function.non_portable_cluster ? static_cast<int>(process.machine.limits().max_cluster) : 8;
+  const int limit =
+      function.non_portable_cluster ? static_cast<int>(process.machine.limits().max_cluster) : 8;
   const KernelResources resources = resources_of(function, threads, shared);
   *out = 0;
   for (int size = 1; size <= limit; size *= 2) {
@@ -164,7 +209,8 @@ Status resident_clusters(Process& process, const Function& function, const Launc
   const uint32_t limit = function.non_portable_cluster ? process.machine.limits().max_cluster : 8;
   if (ctas == 0 || ctas > limit) return cudaErrorInvalidClusterSize;
   const int threads = static_cast<int>(shape.block[0] * shape.block[1] * shape.block[2]);
-  *out = active_clusters(process.profile, resources_of(function, threads, shape.dynamic_shared), static_cast<int>(ctas));
+  *out = active_clusters(process.profile, resources_of(function, threads, shape.dynamic_shared),
+                         static_cast<int>(ctas));
   return kOk;
 }
 
@@ -172,8 +218,10 @@ Status record_launch_events(Process& process, const LaunchShape& shape, Stream& 
   for (size_t i = 0; i < shape.attribute_count; ++i) {
     const CUlaunchAttribute& attribute = shape.attributes[i];
     CUevent event = nullptr;
-    if (attribute.id == CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_EVENT) event = attribute.value.programmaticEvent.event;
-    if (attribute.id == CU_LAUNCH_ATTRIBUTE_LAUNCH_COMPLETION_EVENT) event = attribute.value.launchCompletionEvent.event;
+    if (attribute.id == CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_EVENT)
+      event = attribute.value.programmaticEvent.event;
+    if (attribute.id == CU_LAUNCH_ATTRIBUTE_LAUNCH_COMPLETION_EVENT)
+      event = attribute.value.launchCompletionEvent.event;
     if (event == nullptr) continue;
     if (const Status s = process.streams.submit(stream, EventRecord{event}); s != kOk) return s;
   }

@@ -31,20 +31,21 @@ struct Node {
   CUgraphNode original = nullptr;  ///< in a clone: the node that this one was cloned from
   Graph* graph = nullptr;
   Operation operation;
-  std::vector<Edge> dependencies;  ///< in the order they were added
-  bool enabled = true;             ///< of executable graphs
+  std::vector<Edge> dependencies;         ///< in the order they were added
+  bool enabled = true;                    ///< of executable graphs
   std::vector<void*> parameter_pointers;  ///< what a parameter query of a kernel node handed out
 };
 
 struct Graph {
   CUgraph handle = nullptr;
-  CUgraph original = nullptr;      ///< in a clone: where it came from
+  CUgraph original = nullptr;                ///< in a clone: where it came from
   std::vector<std::unique_ptr<Node>> nodes;  ///< in the order they were added
 
   Node* find(CUgraphNode handle) const;
   /// The clone's node of an original one, child graphs included; null if there is none.
   Node* find_clone(CUgraphNode original) const;
-  /// Nodes in an order that satisfies the dependencies, else in the order they were added; empty if there is a cycle.
+  /// Nodes in an order that satisfies the dependencies, else in the order they were added; empty if there is
+  /// a cycle.
   std::vector<Node*> ordered() const;
   bool has_cycle() const { return !nodes.empty() && ordered().empty(); }
 };

@@ -20,7 +20,8 @@ struct NodeEdge {
 };
 
 // Hands out edges; `pick` says which ends the caller wants.
-Status hand_out(const std::vector<NodeEdge>& edges, CUgraphNode* from, CUgraphNode* to, CUgraphEdgeData* data, size_t* count) {
+Status hand_out(const std::vector<NodeEdge>& edges, CUgraphNode* from, CUgraphNode* to, CUgraphEdgeData* data,
+                size_t* count) {
   if (count == nullptr) return cudaErrorInvalidValue;
   if (from == nullptr && to == nullptr) {
     *count = edges.size();
@@ -42,7 +43,7 @@ Status hand_out(const std::vector<NodeEdge>& edges, CUgraphNode* from, CUgraphNo
 }
 
 const char* kind_name(const Operation& operation) {
-  constexpr const char* kNames[] = {"empty",        "kernel",     "memcpy", "memset",       "host",
+  constexpr const char* kNames[] = {"empty",        "kernel",     "memcpy", "memset",    "host",
                                     "event record", "event wait", "graph",  "mem alloc", "mem free"};
   static_assert(std::size(kNames) == std::variant_size_v<Operation>);
   return kNames[operation.index()];
@@ -60,7 +61,8 @@ Status graph_nodes(Process& process, CUgraph handle, CUgraphNode* nodes, size_t*
   return hand_out(picked, nodes, nullptr, nullptr, count);
 }
 
-Status graph_edges(Process& process, CUgraph handle, CUgraphNode* from, CUgraphNode* to, CUgraphEdgeData* data, size_t* count) {
+Status graph_edges(Process& process, CUgraph handle, CUgraphNode* from, CUgraphNode* to,
+                   CUgraphEdgeData* data, size_t* count) {
   const Graph* graph = process.graphs.find(handle);
   if (graph == nullptr || (from == nullptr) != (to == nullptr)) return cudaErrorInvalidValue;
   std::vector<NodeEdge> edges;
@@ -70,7 +72,8 @@ Status graph_edges(Process& process, CUgraph handle, CUgraphNode* from, CUgraphN
   return hand_out(edges, from, to, data, count);
 }
 
-Status node_dependencies(Process& process, CUgraphNode handle, CUgraphNode* out, CUgraphEdgeData* data, size_t* count) {
+Status node_dependencies(Process& process, CUgraphNode handle, CUgraphNode* out, CUgraphEdgeData* data,
+                         size_t* count) {
   const Node* node = process.graphs.find_node(handle);
   if (node == nullptr) return cudaErrorInvalidValue;
   std::vector<NodeEdge> edges;
@@ -78,7 +81,8 @@ Status node_dependencies(Process& process, CUgraphNode handle, CUgraphNode* out,
   return hand_out(edges, out, nullptr, data, count);
 }
 
-Status node_dependents(Process& process, CUgraphNode handle, CUgraphNode* out, CUgraphEdgeData* data, size_t* count) {
+Status node_dependents(Process& process, CUgraphNode handle, CUgraphNode* out, CUgraphEdgeData* data,
+                       size_t* count) {
   const Node* node = process.graphs.find_node(handle);
   if (node == nullptr) return cudaErrorInvalidValue;
   std::vector<NodeEdge> edges;
@@ -107,8 +111,8 @@ Node* exec_node(Process& process, CUgraphExec exec, CUgraphNode node) {
   return executable == nullptr ? nullptr : executable->graph->find_clone(node);
 }
 
-Status kernel_operation(Process& process, const void* symbol, const LaunchShape& shape, void** arguments, void** extra,
-                        KernelCall* out) {
+Status kernel_operation(Process& process, const void* symbol, const LaunchShape& shape, void** arguments,
+                        void** extra, KernelCall* out) {
   if (symbol == nullptr) return cudaErrorInvalidDeviceFunction;
   Function* function = nullptr;
   if (const Status s = process.code.function(symbol, process.current_device(), &function); s != kOk) return s;
@@ -131,7 +135,8 @@ void** parameter_pointers(Process& process, Node& node) {
   return node.parameter_pointers.data();
 }
 
-Status kernel_node_attribute(const KernelCall& call, CUlaunchAttributeID attribute, CUlaunchAttributeValue* out) {
+Status kernel_node_attribute(const KernelCall& call, CUlaunchAttributeID attribute,
+                             CUlaunchAttributeValue* out) {
   if (out == nullptr) return cudaErrorInvalidValue;
   *out = {};
   for (const CUlaunchAttribute& given : call.attributes) {
@@ -166,11 +171,12 @@ Status set_kernel_node_attribute(Process& process, KernelCall* call, CUlaunchAtt
   shape.attribute_count = attributes.size();
   // The parameters stay as they are: they are handed in as one buffer.
   size_t bytes = call->parameters.size();
-  void* extra[] = {CU_LAUNCH_PARAM_BUFFER_POINTER, call->parameters.data(), CU_LAUNCH_PARAM_BUFFER_SIZE, &bytes,
-                   CU_LAUNCH_PARAM_END};
+  void* extra[] = {CU_LAUNCH_PARAM_BUFFER_POINTER, call->parameters.data(), CU_LAUNCH_PARAM_BUFFER_SIZE,
+                   &bytes, CU_LAUNCH_PARAM_END};
   KernelCall changed;
   changed.symbol = call->symbol;
-  if (const Status s = prepare_launch(process, *function, shape, nullptr, extra, &changed); s != kOk) return s;
+  if (const Status s = prepare_launch(process, *function, shape, nullptr, extra, &changed); s != kOk)
+    return s;
   *call = std::move(changed);
   return kOk;
 }
@@ -187,7 +193,8 @@ Status write_dot(Process& process, CUgraph handle, const char* path) {
     const Node& node = *graph->nodes[i];
     std::string label = kind_name(node.operation);
     if (const auto* call = std::get_if<KernelCall>(&node.operation)) {
-      if (const Function* function = process.code.find(call->function)) label += "\\n" + demangled(function->name);
+      if (const Function* function = process.code.find(call->function))
+        label += "\\n" + demangled(function->name);
     }
     out << fmt::format("  n{} [label=\"{}\"];\n", i, label);
     for (const Edge& edge : node.dependencies) out << fmt::format("  n{} -> n{};\n", place[edge.from], i);

@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: The sluice authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Graph calls in the form that both APIs share. Arrays follow CUDA's habit: with a null array only the count is given,
-// else the count is the array's capacity on entry and what was written on return.
+// Graph calls in the form that both APIs share. Arrays follow CUDA's habit: with a null array only the count
+// is given, else the count is the array's capacity on entry and what was written on return.
 #pragma once
 
 #include <cuda.h>
@@ -17,9 +17,12 @@
 namespace sluice::cuda {
 
 Status graph_nodes(Process& process, CUgraph graph, CUgraphNode* nodes, size_t* count, bool roots_only);
-Status graph_edges(Process& process, CUgraph graph, CUgraphNode* from, CUgraphNode* to, CUgraphEdgeData* data, size_t* count);
-Status node_dependencies(Process& process, CUgraphNode node, CUgraphNode* out, CUgraphEdgeData* data, size_t* count);
-Status node_dependents(Process& process, CUgraphNode node, CUgraphNode* out, CUgraphEdgeData* data, size_t* count);
+Status graph_edges(Process& process, CUgraph graph, CUgraphNode* from, CUgraphNode* to, CUgraphEdgeData* data,
+                   size_t* count);
+Status node_dependencies(Process& process, CUgraphNode node, CUgraphNode* out, CUgraphEdgeData* data,
+                         size_t* count);
+Status node_dependents(Process& process, CUgraphNode node, CUgraphNode* out, CUgraphEdgeData* data,
+                       size_t* count);
 
 /// Adds a node to a graph by handle.
 Status add_node(Process& process, CUgraphNode* out, CUgraph graph, const CUgraphNode* dependencies,
@@ -35,12 +38,13 @@ T* operation_of(Process& process, CUgraphExec exec, CUgraphNode node);
 Node* exec_node(Process& process, CUgraphExec exec, CUgraphNode node);
 
 /// A kernel node's launch. The kernel is looked up for the current device.
-Status kernel_operation(Process& process, const void* symbol, const LaunchShape& shape, void** arguments, void** extra,
-                        KernelCall* out);
+Status kernel_operation(Process& process, const void* symbol, const LaunchShape& shape, void** arguments,
+                        void** extra, KernelCall* out);
 /// Pointers to the node's own copies of the parameters, valid as long as the node.
 void** parameter_pointers(Process& process, Node& node);
 
-Status kernel_node_attribute(const KernelCall& call, CUlaunchAttributeID attribute, CUlaunchAttributeValue* out);
+Status kernel_node_attribute(const KernelCall& call, CUlaunchAttributeID attribute,
+                             CUlaunchAttributeValue* out);
 Status set_kernel_node_attribute(Process& process, KernelCall* call, CUlaunchAttributeID attribute,
                                  const CUlaunchAttributeValue* value);
 

@@ -12,7 +12,8 @@ namespace sluice::cuda {
 namespace {
 
 constexpr uint64_t kFirstNode = 0x5C00'0000'0000'0000 + (static_cast<uint64_t>(HandleKind::GraphNode) << 40);
-constexpr uint64_t kFirstChild = 0x5C00'0000'0000'0000 + (static_cast<uint64_t>(HandleKind::ChildGraph) << 40);
+constexpr uint64_t kFirstChild =
+    0x5C00'0000'0000'0000 + (static_cast<uint64_t>(HandleKind::ChildGraph) << 40);
 
 bool depends_directly(const Node& node, CUgraphNode from) {
   return std::any_of(node.dependencies.begin(), node.dependencies.end(),
@@ -131,12 +132,13 @@ Node* Graphs::find_node(CUgraphNode handle) {
   return it == nodes_.end() ? nullptr : it->second;
 }
 
-Status Graphs::add_node(Graph& graph, const CUgraphNode* dependencies, const CUgraphEdgeData* edges, size_t count,
-                        Operation operation, CUgraphNode* out) {
+Status Graphs::add_node(Graph& graph, const CUgraphNode* dependencies, const CUgraphEdgeData* edges,
+                        size_t count, Operation operation, CUgraphNode* out) {
   if (out == nullptr || (count != 0 && dependencies == nullptr)) return cudaErrorInvalidValue;
   auto node = std::make_unique<Node>();
   for (size_t i = 0; i < count; ++i) {
-    if (graph.find(dependencies[i]) == nullptr || depends_directly(*node, dependencies[i])) return cudaErrorInvalidValue;
+    if (graph.find(dependencies[i]) == nullptr || depends_directly(*node, dependencies[i]))
+      return cudaErrorInvalidValue;
     node->dependencies.push_back({dependencies[i], edges == nullptr ? CUgraphEdgeData{} : edges[i]});
   }
   if (auto* child = std::get_if<ChildGraph>(&operation)) adopt_child(*child, /*with_handles=*/true);
@@ -155,16 +157,18 @@ Status Graphs::remove_node(CUgraphNode handle) {
   Graph& graph = *node->graph;
   for (const auto& other : graph.nodes) {
     auto& own = other->dependencies;
-    own.erase(std::remove_if(own.begin(), own.end(), [&](const Edge& e) { return e.from == handle; }), own.end());
+    own.erase(std::remove_if(own.begin(), own.end(), [&](const Edge& e) { return e.from == handle; }),
+              own.end());
   }
   if (const auto* child = std::get_if<ChildGraph>(&node->operation)) forget_nodes(*child->graph);
   nodes_.erase(handle);
-  graph.nodes.erase(std::find_if(graph.nodes.begin(), graph.nodes.end(), [&](const auto& n) { return n.get() == node; }));
+  graph.nodes.erase(
+      std::find_if(graph.nodes.begin(), graph.nodes.end(), [&](const auto& n) { return n.get() == node; }));
   return kOk;
 }
 
-Status Graphs::add_edges(Graph& graph, const CUgraphNode* from, const CUgraphNode* to, const CUgraphEdgeData* edges,
-                         size_t count) {
+Status Graphs::add_edges(Graph& graph, const CUgraphNode* from, const CUgraphNode* to,
+                         const CUgraphEdgeData* edges, size_t count) {
   if (count != 0 && (from == nullptr || to == nullptr)) return cudaErrorInvalidValue;
   for (size_t i = 0; i < count; ++i) {
     const Node* source = graph.find(from[i]);
@@ -194,7 +198,8 @@ Status Graphs::remove_edges(Graph& graph, const CUgraphNode* from, const CUgraph
 Status Graphs::instantiate(CUgraph handle, uint64_t flags, CUgraphExec* out) {
   const Graph* graph = find(handle);
   if (graph == nullptr) return cudaErrorInvalidValue;
-  constexpr uint64_t kKnown = CUDA_GRAPH_INSTANTIATE_FLAG_AUTO_FREE_ON_LAUNCH | CUDA_GRAPH_INSTANTIATE_FLAG_UPLOAD |
+  constexpr uint64_t kKnown = CUDA_GRAPH_INSTANTIATE_FLAG_AUTO_FREE_ON_LAUNCH |
+                              CUDA_GRAPH_INSTANTIATE_FLAG_UPLOAD |
                               CUDA_GRAPH_INSTANTIATE_FLAG_USE_NODE_PRIORITY;
   if ((flags & CUDA_GRAPH_INSTANTIATE_FLAG_DEVICE_LAUNCH) != 0) return cudaErrorNotSupported;
   if ((flags & ~kKnown) != 0 || graph->has_cycle()) return cudaErrorInvalidValue;
@@ -234,7 +239,8 @@ Status Graphs::update(GraphExec& exec, const Graph& graph, UpdateOutcome* outcom
     return cudaErrorGraphExecUpdateFailure;
   };
   const Graph& own = *exec.graph;
-  if (graph.nodes.size() != own.nodes.size()) return differ(CU_GRAPH_EXEC_UPDATE_ERROR_TOPOLOGY_CHANGED, nullptr);
+  if (graph.nodes.size() != own.nodes.size())
+    return differ(CU_GRAPH_EXEC_UPDATE_ERROR_TOPOLOGY_CHANGED, nullptr);
   // Nodes pair up in the order they were added; both sides must have the same kinds and edges.
   std::map<CUgraphNode, size_t> place, own_place;
   for (size_t i = 0; i < own.nodes.size(); ++i) {

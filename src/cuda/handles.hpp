@@ -1,9 +1,9 @@
 // SPDX-FileCopyrightText: The sluice authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Handles: what programs hold are numbers in the shape of pointers, never addresses of engine objects, and never given
-// twice. A stale, foreign or made-up handle is therefore found out by a table lookup instead of being followed, and
-// two runs of a program see the same values.
+// Handles: what programs hold are numbers in the shape of pointers, never addresses of engine objects, and
+// never given twice. A stale, foreign or made-up handle is therefore found out by a table lookup instead of
+// being followed, and two runs of a program see the same values.
 #pragma once
 
 #include <cstdint>

@@ -23,7 +23,9 @@ constexpr uint32_t kCapability = 90;
 // The result of cuLinkComplete: this mark, the number of texts, then each text with its size before it.
 constexpr std::string_view kLinkMark("\0sluice-link\0\0\0\0", 16);
 
-void append_number(std::string& out, uint64_t value) { out.append(reinterpret_cast<const char*>(&value), sizeof value); }
+void append_number(std::string& out, uint64_t value) {
+  out.append(reinterpret_cast<const char*>(&value), sizeof value);
+}
 
 uint64_t take_number(const char*& at) {
   uint64_t value = 0;
@@ -46,7 +48,9 @@ Status no_ptx(std::string headline, ImageFailure* failure) {
   failure->status = cudaErrorNoKernelImageForDevice;
   failure->headline = std::move(headline);
   failure->why = "the engine executes PTX; machine code alone cannot run on it";
-  failure->help = "build with `-gencode arch=compute_90a,code=[compute_90a,sm_90a]`, which embeds the PTX beside the machine code";
+  failure->help =
+      "build with `-gencode arch=compute_90a,code=[compute_90a,sm_90a]`, which embeds the PTX beside the "
+      "machine code";
   return failure->status;
 }
 
@@ -55,7 +59,8 @@ Status damaged(const Error& error, ImageFailure* failure) {
   return failure->status;
 }
 
-// Registers of the kernels in the machine code beside the PTX. Damaged machine code says nothing; it is not executed.
+// Registers of the kernels in the machine code beside the PTX. Damaged machine code says nothing; it is not
+// executed.
 void note_registers(const ptx::FatBinary& container, ImageContents* out) {
   const ptx::FatEntry* entry = ptx::choose_cubin(container.entries, kCapability);
   if (entry == nullptr) return;
@@ -63,11 +68,13 @@ void note_registers(const ptx::FatBinary& container, ImageContents* out) {
   if (!unpacked) return;
   const auto cubin = ptx::read_cubin(*unpacked);
   if (!cubin) return;
-  for (const ptx::CubinKernel& kernel : cubin->kernels) out->registers.push_back({kernel.name, kernel.registers});
+  for (const ptx::CubinKernel& kernel : cubin->kernels)
+    out->registers.push_back({kernel.name, kernel.registers});
 }
 
 // One container is a module of its own; with -rdc there are several, whose PTX is linked.
-Status read_containers(const std::vector<ptx::FatBinary>& containers, ImageContents* out, ImageFailure* failure) {
+Status read_containers(const std::vector<ptx::FatBinary>& containers, ImageContents* out,
+                       ImageFailure* failure) {
   std::string architectures;
   for (const ptx::FatBinary& container : containers) {
     note_registers(container, out);

@@ -12,6 +12,7 @@
 #include <cstring>
 #include <exception>
 
+#include "cuda/phases.hpp"
 #include "cuda/process.hpp"
 
 namespace sluice::cuda {
@@ -22,7 +23,9 @@ using machine::FaultKind;
 constexpr uint32_t kPortableCluster = 8;
 constexpr int kAssumedRegisters = 32;
 
-uint64_t volume(const uint32_t (&extent)[3]) { return uint64_t{extent[0]} * extent[1] * extent[2]; }
+uint64_t volume(const uint32_t (&extent)[3]) {
+  return uint64_t{extent[0]} * extent[1] * extent[2];
+}
 
 uint64_t host_clock_ns() {
   timespec now{};
@@ -75,15 +78,16 @@ report::Diagnostic describe(Process& process, const Function& function, const ma
   diagnostic.blame = time_is_over ? report::Blame::Undecided : meaning.blame;
   diagnostic.level = time_is_over ? report::Level::Note : report::Level::Error;
   diagnostic.name = time_is_over ? "" : meaning.finding;
-  diagnostic.headline =
-      time_is_over ? fmt::format("not decided: the kernel ran longer than the limit of {} s", process.settings.timeout_seconds)
-                   : fault.message;
+  diagnostic.headline = time_is_over
+                            ? fmt::format("not decided: the kernel ran longer than the limit of {} s",
+                                          process.settings.timeout_seconds)
+                            : fault.message;
   const std::string readable = demangled(function.name);
   if (fault.kind == FaultKind::Timeout) {
     diagnostic.where = fmt::format("kernel `{}`", readable);
   } else {
-    diagnostic.where = fmt::format("kernel `{}`, cta ({},{},{}), warp {} lane {}", readable, fault.cta[0], fault.cta[1],
-                                   fault.cta[2], fault.warp, fault.lane);
+    diagnostic.where = fmt::format("kernel `{}`, cta ({},{},{}), warp {} lane {}", readable, fault.cta[0],
+                                   fault.cta[1], fault.cta[2], fault.warp, fault.lane);
     const std::string text = process.machine.place(*function.kernel, fault.function, fault.instruction);
     if (const auto place = place_from(text)) {
       diagnostic.places.push_back(*place);
@@ -96,7 +100,8 @@ report::Diagnostic describe(Process& process, const Function& function, const ma
   if (fault.kind == FaultKind::Timeout) {
     diagnostic.notes.push_back("the synchronising call returns cudaErrorLaunchTimeout to the program");
   } else if (meaning.blame == report::Blame::Unsupported) {
-    diagnostic.help = "this says nothing about your program; `sluice isa --missing` lists what the engine does not execute";
+    diagnostic.help =
+        "this says nothing about your program; `sluice isa --missing` lists what the engine does not execute";
   } else {
     diagnostic.notes.push_back(
         fmt::format("the synchronising call returns {} to the program", runtime_error_name(meaning.status)));
@@ -130,11 +135,13 @@ bool is_selected(Process& process, const Function& function) {
 Status check_cluster(const Process& process, const Function& function, const KernelCall& call, bool given) {
   const auto& required = function.required_cluster;
   const bool is_required = required[0] != 0;
-  if (is_required && given && !std::equal(std::begin(required), std::end(required), std::begin(call.cluster))) {
+  if (is_required && given &&
+      !std::equal(std::begin(required), std::end(required), std::begin(call.cluster))) {
     return cudaErrorInvalidClusterSize;
   }
   const uint64_t ctas = volume(call.cluster);
-  const uint64_t limit = function.non_portable_cluster ? process.machine.limits().max_cluster : kPortableCluster;
+  const uint64_t limit =
+      function.non_portable_cluster ? process.machine.limits().max_cluster : kPortableCluster;
   if (ctas == 0 || ctas > limit) return cudaErrorInvalidClusterSize;
   for (int i = 0; i < 3; ++i) {
     if (call.grid[i] % call.cluster[i] != 0) return cudaErrorInvalidClusterSize;
@@ -142,7 +149,8 @@ Status check_cluster(const Process& process, const Function& function, const Ker
   return kOk;
 }
 
-Status gather_parameters(const machine::Kernel& kernel, void** arguments, void** extra, std::vector<uint8_t>* out) {
+Status gather_parameters(const machine::Kernel& kernel, void** arguments, void** extra,
+                         std::vector<uint8_t>* out) {
   out->assign(kernel.parameter_bytes, 0);
   if (extra != nullptr) {
     const void* buffer = nullptr;
@@ -178,13 +186,14 @@ KernelResources resources_of(const Function& function, int threads, uint64_t dyn
 }
 
 uint32_t default_dynamic_shared(const Process& process, const Function& function) {
-  const auto limit = static_cast<uint32_t>(process.profile.limit(CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK));
+  const auto limit =
+      static_cast<uint32_t>(process.profile.limit(CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK));
   const uint32_t used = function.kernel == nullptr ? 0 : function.kernel->static_shared;
   return used < limit ? limit - used : 0;
 }
 
-Status prepare_launch(Process& process, Function& function, const LaunchShape& shape, void** arguments, void** extra,
-                      KernelCall* out) {
+Status prepare_launch(Process& process, Function& function, const LaunchShape& shape, void** arguments,
+                      void** extra, KernelCall* out) {
   if (function.kernel == nullptr) {
     refuse(process, function);
     return cudaErrorNotSupported;
@@ -206,25 +215,34 @@ Status prepare_launch(Process& process, Function& function, const LaunchShape& s
         out->cluster[2] = attribute.value.clusterDim.z;
         cluster_given = true;
         break;
-      case CU_LAUNCH_ATTRIBUTE_COOPERATIVE: out->cooperative = attribute.value.cooperative != 0; break;
-      case CU_LAUNCH_ATTRIBUTE_PRIORITY: out->priority = attribute.value.priority; break;
+      case CU_LAUNCH_ATTRIBUTE_COOPERATIVE:
+        out->cooperative = attribute.value.cooperative != 0;
+        break;
+      case CU_LAUNCH_ATTRIBUTE_PRIORITY:
+        out->priority = attribute.value.priority;
+        break;
       case CU_LAUNCH_ATTRIBUTE_DEVICE_UPDATABLE_KERNEL_NODE:
         if (attribute.value.deviceUpdatableKernelNode.deviceUpdatable != 0) return cudaErrorNotSupported;
         break;
-      default: break;  // hints, and orders that running launches one after the other satisfies
+      default:
+        break;  // hints, and orders that running launches one after the other satisfies
     }
     out->attributes.push_back(attribute);
   }
 
   // Extents.
   const DeviceProfile& device = process.profile;
-  constexpr CUdevice_attribute kGrid[] = {CU_DEVICE_ATTRIBUTE_MAX_GRID_DIM_X, CU_DEVICE_ATTRIBUTE_MAX_GRID_DIM_Y,
+  constexpr CUdevice_attribute kGrid[] = {CU_DEVICE_ATTRIBUTE_MAX_GRID_DIM_X,
+                                          CU_DEVICE_ATTRIBUTE_MAX_GRID_DIM_Y,
                                           CU_DEVICE_ATTRIBUTE_MAX_GRID_DIM_Z};
-  constexpr CUdevice_attribute kBlock[] = {CU_DEVICE_ATTRIBUTE_MAX_BLOCK_DIM_X, CU_DEVICE_ATTRIBUTE_MAX_BLOCK_DIM_Y,
+  constexpr CUdevice_attribute kBlock[] = {CU_DEVICE_ATTRIBUTE_MAX_BLOCK_DIM_X,
+                                           CU_DEVICE_ATTRIBUTE_MAX_BLOCK_DIM_Y,
                                            CU_DEVICE_ATTRIBUTE_MAX_BLOCK_DIM_Z};
   for (int i = 0; i < 3; ++i) {
-    const bool grid_fits = shape.grid[i] != 0 && shape.grid[i] <= static_cast<uint32_t>(device.limit(kGrid[i]));
-    const bool block_fits = shape.block[i] != 0 && shape.block[i] <= static_cast<uint32_t>(device.limit(kBlock[i]));
+    const bool grid_fits =
+        shape.grid[i] != 0 && shape.grid[i] <= static_cast<uint32_t>(device.limit(kGrid[i]));
+    const bool block_fits =
+        shape.block[i] != 0 && shape.block[i] <= static_cast<uint32_t>(device.limit(kBlock[i]));
     if (!grid_fits || !block_fits) return cudaErrorInvalidConfiguration;
   }
   const uint64_t threads = volume(shape.block);
@@ -238,7 +256,8 @@ Status prepare_launch(Process& process, Function& function, const LaunchShape& s
   if (threads > kernel.max_threads()) return cudaErrorInvalidValue;
 
   // Resources.
-  if (shape.dynamic_shared > std::max(function.max_dynamic_shared, default_dynamic_shared(process, function))) {
+  if (shape.dynamic_shared >
+      std::max(function.max_dynamic_shared, default_dynamic_shared(process, function))) {
     return cudaErrorInvalidValue;
   }
   out->dynamic_shared = static_cast<uint32_t>(shape.dynamic_shared);
@@ -253,9 +272,11 @@ Status prepare_launch(Process& process, Function& function, const LaunchShape& s
   }
   if (const Status s = check_cluster(process, function, *out, cluster_given); s != kOk) return s;
   if (out->cooperative) {
-    const uint64_t resident = volume(out->cluster) > 1
-                                  ? active_clusters(device, resources, static_cast<int>(volume(out->cluster))) * volume(out->cluster)
-                                  : uint64_t(fitting) * device.limit(CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT);
+    const uint64_t resident =
+        volume(out->cluster) > 1
+            ? active_clusters(device, resources, static_cast<int>(volume(out->cluster))) *
+                  volume(out->cluster)
+            : uint64_t(fitting) * device.limit(CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT);
     if (volume(shape.grid) > resident) return cudaErrorCooperativeLaunchTooLarge;
   }
   return gather_parameters(kernel, arguments, extra, &out->parameters);
@@ -288,6 +309,7 @@ Status run_kernel(Process& process, const KernelCall& call) {
   request.options.workers = settings.workers;
   request.options.timeout_seconds = settings.timeout_seconds;
   request.options.ctas = settings.ctas;
+  request.options.record_phases = !settings.phases_file.empty();
   std::mutex print_mutex;
   request.print = [&](std::string_view text) {
     const std::lock_guard lock(print_mutex);
@@ -308,6 +330,8 @@ Status run_kernel(Process& process, const KernelCall& call) {
     return cudaErrorLaunchOutOfResources;
   }
 
+  if (request.options.record_phases)
+    append_phases(settings.phases_file, process.launch_ordinal, function->name, *result);
   ++counters.kernels;
   counters.ctas_run += result->statistics.ctas_run;
   counters.ctas_left_out += result->statistics.ctas_skipped;
@@ -315,10 +339,12 @@ Status run_kernel(Process& process, const KernelCall& call) {
   constexpr uint64_t kSchedulers = 4 * 132;
   process.clock_ns += 2000 + result->statistics.warp_instructions / kSchedulers;
   if (settings.verbosity >= 1) {
-    process.channel.log(fmt::format("launch {}: {} grid ({},{},{}) block ({},{},{}) cluster ({},{},{}): {} thread instructions in {:.3f} s",
-                                    process.launch_ordinal, demangled(function->name), call.grid[0], call.grid[1],
-                                    call.grid[2], call.block[0], call.block[1], call.block[2], call.cluster[0],
-                                    call.cluster[1], call.cluster[2], result->statistics.thread_instructions, seconds));
+    process.channel.log(
+        fmt::format("launch {}: {} grid ({},{},{}) block ({},{},{}) cluster ({},{},{}): {} thread "
+                    "instructions in {:.3f} s",
+                    process.launch_ordinal, demangled(function->name), call.grid[0], call.grid[1],
+                    call.grid[2], call.block[0], call.block[1], call.block[2], call.cluster[0],
+                    call.cluster[1], call.cluster[2], result->statistics.thread_instructions, seconds));
   }
   ++process.launch_ordinal;
   if (result->fault.kind == FaultKind::None) return kOk;

@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: The sluice authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Launches: the checks of the launch calls, the filters of the command line, the run on the machine, and what becomes of
-// a fault.
+// Launches: the checks of the launch calls, the filters of the command line, the run on the machine, and what
+// becomes of a fault.
 #pragma once
 
 #include <cuda.h>
@@ -29,13 +29,13 @@ struct LaunchShape {
   size_t attribute_count = 0;
 };
 
-/// Checks a launch as the driver does and gathers the parameters, from `arguments` (a pointer per parameter) or from
-/// `extra` (the driver's parameter buffer). kOk, or the code that the launch call returns.
-Status prepare_launch(Process& process, Function& function, const LaunchShape& shape, void** arguments, void** extra,
-                      KernelCall* out);
+/// Checks a launch as the driver does and gathers the parameters, from `arguments` (a pointer per parameter)
+/// or from `extra` (the driver's parameter buffer). kOk, or the code that the launch call returns.
+Status prepare_launch(Process& process, Function& function, const LaunchShape& shape, void** arguments,
+                      void** extra, KernelCall* out);
 
-/// Runs the kernel unless the command line leaves it out. A fault is kept until a synchronising call shows it; only what
-/// a GPU's launch call itself reports comes back as a code.
+/// Runs the kernel unless the command line leaves it out. A fault is kept until a synchronising call shows
+/// it; only what a GPU's launch call itself reports comes back as a code.
 Status run_kernel(Process& process, const KernelCall& call);
 
 /// Registers, threads and shared memory of a CTA of the kernel.

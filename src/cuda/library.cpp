@@ -39,7 +39,8 @@ void answer_options(const JitOptions& options, const std::string& log) {
 
 Status load_module(Process& process, const void* image, const JitOptions& options, CUmodule* out) {
   if (out == nullptr || image == nullptr) return cudaErrorInvalidValue;
-  if (options.count != 0 && (options.keys == nullptr || options.values == nullptr)) return cudaErrorInvalidValue;
+  if (options.count != 0 && (options.keys == nullptr || options.values == nullptr))
+    return cudaErrorInvalidValue;
   LoadFailure failure;
   const Status status = process.code.load(image, process.current_device(), out, &failure);
   answer_options(options, failure.log);

@@ -13,7 +13,9 @@
 
 namespace sluice::cuda {
 
-inline CUmodule module_of(const void* library) { return static_cast<CUmodule>(const_cast<void*>(library)); }
+inline CUmodule module_of(const void* library) {
+  return static_cast<CUmodule>(const_cast<void*>(library));
+}
 
 /// JIT options of a load that want an answer.
 struct JitOptions {

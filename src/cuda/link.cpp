@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: The sluice authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// One module out of several: functions and variables are appended, every index into a table of the module is shifted,
-// and indices of declarations are led to the definition of the same name.
+// One module out of several: functions and variables are appended, every index into a table of the module is
+// shifted, and indices of declarations are led to the definition of the same name.
 #include "cuda/link.hpp"
 
 #include <fmt/format.h>
@@ -16,9 +16,12 @@ namespace {
 
 using ptx::Linkage;
 
-bool is_public(Linkage linkage) { return linkage != Linkage::none; }
+bool is_public(Linkage linkage) {
+  return linkage != Linkage::none;
+}
 
-// Entries of one kind (functions or variables) of all modules, with the way from (module, index) to the result's index.
+// Entries of one kind (functions or variables) of all modules, with the way from (module, index) to the
+// result's index.
 template <class T>
 class Merged {
  public:
@@ -30,7 +33,8 @@ class Merged {
       const bool defines = is_definition(entry);
       if (!is_public(entry.linkage)) {
         // Private: a name of its own where another module uses the same one.
-        if (!names_.emplace(entry.name, 0).second) entry.name = fmt::format("{}__module{}", entry.name, module);
+        if (!names_.emplace(entry.name, 0).second)
+          entry.name = fmt::format("{}__module{}", entry.name, module);
         map.push_back(append(std::move(entry), defines));
         continue;
       }
@@ -110,7 +114,8 @@ Result<ptx::Module> link_modules(std::vector<ptx::Module> modules) {
     offsets.push_back({static_cast<uint32_t>(out.files.size()), static_cast<uint32_t>(out.locations.size()),
                        static_cast<uint32_t>(out.names.size()), static_cast<uint32_t>(out.text.size()),
                        static_cast<uint32_t>(std::count(out.text.begin(), out.text.end(), '\n'))});
-    if (std::pair(module.version_major, module.version_minor) > std::pair(out.version_major, out.version_minor)) {
+    if (std::pair(module.version_major, module.version_minor) >
+        std::pair(out.version_major, out.version_minor)) {
       out.version_major = module.version_major;
       out.version_minor = module.version_minor;
     }
@@ -126,7 +131,8 @@ Result<ptx::Module> link_modules(std::vector<ptx::Module> modules) {
     if (!out.text.empty() && out.text.back() != '\n') out.text += '\n';
     functions.begin(m);
     variables.begin(m);
-    SLUICE_TRY(functions.add(m, std::move(module.functions), [](const ptx::Function& f) { return f.is_defined; }));
+    SLUICE_TRY(
+        functions.add(m, std::move(module.functions), [](const ptx::Function& f) { return f.is_defined; }));
     SLUICE_TRY(variables.add(m, std::move(module.variables),
                              [](const ptx::Variable& v) { return v.linkage != Linkage::external; }));
   }
@@ -136,7 +142,8 @@ Result<ptx::Module> link_modules(std::vector<ptx::Module> modules) {
     const size_t m = functions.origin(f);
     for (ptx::Operand& operand : function.operands) {
       if (operand.kind == ptx::Operand::Kind::Function) operand.index = functions.at(m, operand.index);
-      if (operand.kind == ptx::Operand::Kind::Variable && operand.is_module) operand.index = variables.at(m, operand.index);
+      if (operand.kind == ptx::Operand::Kind::Variable && operand.is_module)
+        operand.index = variables.at(m, operand.index);
     }
     for (ptx::CallTargets& targets : function.call_targets) {
       for (uint32_t& target : targets.functions) target = functions.at(m, target);
@@ -156,8 +163,9 @@ Result<ptx::Module> link_modules(std::vector<ptx::Module> modules) {
     }
     const size_t m = variables.origin(v);
     for (ptx::Relocation& relocation : variable.relocations) {
-      relocation.index = relocation.target == ptx::Relocation::Target::Function ? functions.at(m, relocation.index)
-                                                                               : variables.at(m, relocation.index);
+      relocation.index = relocation.target == ptx::Relocation::Target::Function
+                             ? functions.at(m, relocation.index)
+                             : variables.at(m, relocation.index);
     }
   }
   out.functions = std::move(functions.result);

@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: The sluice authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Linking of PTX modules (`-rdc=true` programs and cuLink): one module out of several, in which a symbol that one
-// module declares and another defines is one thing, and symbols private to a module stay apart.
+// Linking of PTX modules (`-rdc=true` programs and cuLink): one module out of several, in which a symbol that
+// one module declares and another defines is one thing, and symbols private to a module stay apart.
 #pragma once
 
 #include <vector>

@@ -13,14 +13,19 @@ namespace {
 
 constexpr uint64_t kAlignment = 512;
 
-uint64_t address_of(const void* pointer) { return reinterpret_cast<uint64_t>(pointer); }
+uint64_t address_of(const void* pointer) {
+  return reinterpret_cast<uint64_t>(pointer);
+}
 
 machine::AllocationKind arena_kind(Origin origin) {
   switch (origin) {
-    case Origin::Managed: return machine::AllocationKind::Managed;
+    case Origin::Managed:
+      return machine::AllocationKind::Managed;
     case Origin::HostPinned:
-    case Origin::HostEntered: return machine::AllocationKind::HostVisible;
-    default: return machine::AllocationKind::Device;
+    case Origin::HostEntered:
+      return machine::AllocationKind::HostVisible;
+    default:
+      return machine::AllocationKind::Device;
   }
 }
 
@@ -41,7 +46,8 @@ bool box_extent(size_t width, size_t height, size_t depth, size_t pitch, size_t 
 Memory::Memory(machine::DeviceMemory& arena, uint64_t capacity, int devices)
     : arena_(arena), capacity_(capacity), used_(static_cast<size_t>(devices), 0) {}
 
-Status Memory::allocate(uint64_t bytes, Origin origin, int device, unsigned flags, void** out, const void* pool) {
+Status Memory::allocate(uint64_t bytes, Origin origin, int device, unsigned flags, void** out,
+                        const void* pool) {
   *out = nullptr;
   if (bytes == 0) return kOk;
   uint64_t& used = used_[static_cast<size_t>(device)];
@@ -83,17 +89,21 @@ Status Memory::enter_host(void* pointer, uint64_t bytes, unsigned flags) {
 
 Status Memory::leave_host(void* pointer) {
   const auto it = buffers_.find(address_of(pointer));
-  if (it == buffers_.end() || it->second.origin != Origin::HostEntered) return cudaErrorHostMemoryNotRegistered;
+  if (it == buffers_.end() || it->second.origin != Origin::HostEntered)
+    return cudaErrorHostMemoryNotRegistered;
   arena_.leave_host_range(pointer);
   buffers_.erase(it);
   return kOk;
 }
 
 void Memory::add_symbol(uint64_t first, uint64_t bytes, int device, bool managed) {
-  buffers_[first] = {first, bytes, managed ? Origin::Managed : Origin::Symbol, device, 0, next_id_++, nullptr};
+  buffers_[first] = {first,      bytes,  managed ? Origin::Managed : Origin::Symbol, device, 0,
+                     next_id_++, nullptr};
 }
 
-void Memory::remove_symbol(uint64_t first) { buffers_.erase(first); }
+void Memory::remove_symbol(uint64_t first) {
+  buffers_.erase(first);
+}
 
 const Buffer* Memory::find(const void* pointer) const {
   const uint64_t address = address_of(pointer);
@@ -132,15 +142,18 @@ void Memory::for_each(const std::function<void(const Buffer&)>& visit) const {
 Status Memory::check(const Copy& copy) const {
   if (copy.width == 0 || copy.height == 0 || copy.depth == 0) return kOk;
   if (copy.to == nullptr || copy.from == nullptr) return cudaErrorInvalidValue;
-  if (copy.height > 1 && (copy.width > copy.to_pitch || copy.width > copy.from_pitch)) return cudaErrorInvalidPitchValue;
+  if (copy.height > 1 && (copy.width > copy.to_pitch || copy.width > copy.from_pitch))
+    return cudaErrorInvalidPitchValue;
   size_t to_extent = 0, from_extent = 0;
   if (!box_extent(copy.width, copy.height, copy.depth, copy.to_pitch, copy.to_slice, &to_extent) ||
       !box_extent(copy.width, copy.height, copy.depth, copy.from_pitch, copy.from_slice, &from_extent)) {
     return cudaErrorInvalidValue;
   }
-  // A side that is to be device memory must be known; a side that is to be host memory may be pinned or anything that
-  // the engine knows nothing about, but not memory of a device. An access past known bounds is always an error.
-  const auto side = [&](const void* pointer, size_t extent, bool must_be_device, bool must_be_host) -> Status {
+  // A side that is to be device memory must be known; a side that is to be host memory may be pinned or
+  // anything that the engine knows nothing about, but not memory of a device. An access past known bounds is
+  // always an error.
+  const auto side = [&](const void* pointer, size_t extent, bool must_be_device,
+                        bool must_be_host) -> Status {
     const Buffer* buffer = find(pointer);
     if (buffer == nullptr) return must_be_device ? cudaErrorInvalidValue : kOk;
     if (must_be_host && (buffer->origin == Origin::Device || buffer->origin == Origin::Pool ||
@@ -162,7 +175,8 @@ Status Memory::check(const Fill& fill) const {
   size_t width = 0, extent = 0;
   if (__builtin_mul_overflow(fill.width, size_t{fill.element}, &width)) return cudaErrorInvalidValue;
   if (fill.height > 1 && width > fill.pitch) return cudaErrorInvalidPitchValue;
-  if (!box_extent(width, fill.height, fill.depth, fill.pitch, fill.slice, &extent)) return cudaErrorInvalidValue;
+  if (!box_extent(width, fill.height, fill.depth, fill.pitch, fill.slice, &extent))
+    return cudaErrorInvalidValue;
   if (address_of(fill.to) % fill.element != 0) return cudaErrorInvalidValue;
   return covers(fill.to, extent) ? kOk : cudaErrorInvalidValue;
 }
@@ -175,7 +189,8 @@ void Memory::perform(const Copy& copy) {
       std::memmove(to, from, copy.width * copy.height);
       continue;
     }
-    for (size_t y = 0; y < copy.height; ++y) std::memmove(to + y * copy.to_pitch, from + y * copy.from_pitch, copy.width);
+    for (size_t y = 0; y < copy.height; ++y)
+      std::memmove(to + y * copy.to_pitch, from + y * copy.from_pitch, copy.width);
   }
 }
 
@@ -184,9 +199,15 @@ void Memory::perform(const Fill& fill) {
     for (size_t y = 0; y < fill.height; ++y) {
       char* row = static_cast<char*>(fill.to) + z * fill.slice + y * fill.pitch;
       switch (fill.element) {
-        case 1: std::memset(row, static_cast<int>(fill.value & 0xff), fill.width); break;
-        case 2: std::fill_n(reinterpret_cast<uint16_t*>(row), fill.width, static_cast<uint16_t>(fill.value)); break;
-        default: std::fill_n(reinterpret_cast<uint32_t*>(row), fill.width, fill.value); break;
+        case 1:
+          std::memset(row, static_cast<int>(fill.value & 0xff), fill.width);
+          break;
+        case 2:
+          std::fill_n(reinterpret_cast<uint16_t*>(row), fill.width, static_cast<uint16_t>(fill.value));
+          break;
+        default:
+          std::fill_n(reinterpret_cast<uint32_t*>(row), fill.width, fill.value);
+          break;
       }
     }
   }

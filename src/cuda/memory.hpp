@@ -1,8 +1,9 @@
 // SPDX-FileCopyrightText: The sluice authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Memory as programs see it: which allocation belongs to which device, pool and call, copies and fills with the checks
-// that a GPU's driver makes. The bytes themselves lie in the machine's arena, which host code can reach directly.
+// Memory as programs see it: which allocation belongs to which device, pool and call, copies and fills with
+// the checks that a GPU's driver makes. The bytes themselves lie in the machine's arena, which host code can
+// reach directly.
 #pragma once
 
 #include <cuda.h>
@@ -21,12 +22,12 @@ namespace sluice::cuda {
 
 /// How memory came to be; decides which call may free it and what pointer queries say.
 enum class Origin : uint8_t {
-  Device,      ///< cudaMalloc and its kin
-  Pool,        ///< stream-ordered allocation
-  Managed,     ///< cudaMallocManaged, __managed__
-  HostPinned,  ///< cudaMallocHost, cudaHostAlloc
-  HostEntered, ///< cudaHostRegister
-  Symbol,      ///< a module's variable
+  Device,       ///< cudaMalloc and its kin
+  Pool,         ///< stream-ordered allocation
+  Managed,      ///< cudaMallocManaged, __managed__
+  HostPinned,   ///< cudaMallocHost, cudaHostAlloc
+  HostEntered,  ///< cudaHostRegister
+  Symbol,       ///< a module's variable
 };
 
 struct Buffer {
@@ -34,8 +35,8 @@ struct Buffer {
   uint64_t bytes = 0;
   Origin origin = Origin::Device;
   int device = 0;
-  unsigned flags = 0;        ///< of the allocating call
-  uint64_t id = 0;           ///< unique in the process
+  unsigned flags = 0;          ///< of the allocating call
+  uint64_t id = 0;             ///< unique in the process
   const void* pool = nullptr;  ///< handle of the pool
 
   bool on_host() const { return origin == Origin::HostPinned || origin == Origin::HostEntered; }
@@ -49,8 +50,8 @@ struct Copy {
   void* to = nullptr;
   const void* from = nullptr;
   size_t width = 0, height = 1, depth = 1;
-  size_t to_pitch = 0, from_pitch = 0;            ///< bytes from row to row
-  size_t to_slice = 0, from_slice = 0;            ///< bytes from slice to slice
+  size_t to_pitch = 0, from_pitch = 0;  ///< bytes from row to row
+  size_t to_slice = 0, from_slice = 0;  ///< bytes from slice to slice
   Direction direction = Direction::Default;
 
   static Copy linear(void* to, const void* from, size_t bytes, Direction direction) {
@@ -73,7 +74,8 @@ class Memory {
   Memory(machine::DeviceMemory& arena, uint64_t capacity, int devices);
 
   /// Zero bytes give a null pointer and no error, as cudaMalloc does.
-  Status allocate(uint64_t bytes, Origin origin, int device, unsigned flags, void** out, const void* pool = nullptr);
+  Status allocate(uint64_t bytes, Origin origin, int device, unsigned flags, void** out,
+                  const void* pool = nullptr);
   /// Frees what one of `allowed` calls made; null is fine. cudaErrorInvalidValue for anything else.
   Status release(const void* pointer, std::initializer_list<Origin> allowed);
   Status enter_host(void* pointer, uint64_t bytes, unsigned flags);

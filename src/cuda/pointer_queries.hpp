@@ -17,7 +17,8 @@ namespace sluice::cuda {
 Status create_pool(Process& process, int device, CUmemoryPool* out);
 /// The default pools stay.
 Status destroy_pool(Process& process, CUmemoryPool pool);
-Status set_pool_attribute(Process& process, CUmemoryPool pool, CUmemPool_attribute attribute, const void* value);
+Status set_pool_attribute(Process& process, CUmemoryPool pool, CUmemPool_attribute attribute,
+                          const void* value);
 Status pool_attribute(Process& process, CUmemoryPool pool, CUmemPool_attribute attribute, void* value);
 /// While the stream is captured this makes an allocation node; its address is fixed here.
 Status allocate_from_pool(Process& process, Stream& stream, CUmemoryPool pool, size_t bytes, void** out);

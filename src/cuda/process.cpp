@@ -29,7 +29,8 @@ Settings settings_of_this_process() {
 machine::DeviceLimits machine_limits(const DeviceProfile& profile, int devices) {
   const auto number = [&](CUdevice_attribute a) { return static_cast<uint32_t>(profile.limit(a)); };
   machine::DeviceLimits limits;
-  // All devices share the arena; each one's capacity is counted in Memory. Managed and pinned memory come on top.
+  // All devices share the arena; each one's capacity is counted in Memory. Managed and pinned memory come on
+  // top.
   limits.memory_bytes = profile.total_memory() * (static_cast<uint64_t>(devices) + 1);
   limits.multiprocessors = number(CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT);
   limits.threads_per_multiprocessor = number(CU_DEVICE_ATTRIBUTE_MAX_THREADS_PER_MULTIPROCESSOR);
@@ -67,7 +68,8 @@ Process::Process()
   report::Diagnostic diagnostic;
   diagnostic.blame = report::Blame::Internal;
   diagnostic.headline = "internal error: the address range of device memory cannot be reserved";
-  diagnostic.why = "something else in this process lies there, or the limit on address space (ulimit -v) is too small";
+  diagnostic.why =
+      "something else in this process lies there, or the limit on address space (ulimit -v) is too small";
   diagnostic.help = "raise the limit; every allocation fails until then";
   channel.say(diagnostic);
 }
@@ -78,10 +80,18 @@ Status Process::synchronise() {
   return sticky_;
 }
 
+void Process::print(std::string_view text) {
+  // The machine words a failed assert as the driver does.
+  const bool is_assert = text.find(": block: [") != std::string_view::npos &&
+                         text.find("] Assertion `") != std::string_view::npos;
+  (is_assert ? asserted_ : printed_) += text;
+}
+
 void Process::flush_printed() {
-  if (printed_.empty()) return;
   std::fwrite(printed_.data(), 1, printed_.size(), stdout);
+  std::fwrite(asserted_.data(), 1, asserted_.size(), stderr);
   printed_.clear();
+  asserted_.clear();
 }
 
 void Process::say_unimplemented(std::string_view call, std::string_view detail) {
@@ -90,7 +100,8 @@ void Process::say_unimplemented(std::string_view call, std::string_view detail) 
   diagnostic.level = report::Level::Note;
   diagnostic.blame = report::Blame::Nobody;
   diagnostic.name = "unsupported-call";
-  diagnostic.headline = fmt::format("the engine does not implement `{}`; the call returned \"operation not supported\"", call);
+  diagnostic.headline =
+      fmt::format("the engine does not implement `{}`; the call returned \"operation not supported\"", call);
   diagnostic.why = detail;
   channel.say(diagnostic);
 }
@@ -125,7 +136,9 @@ Context* Process::primary_context(int device) {
   return contexts.find(handle);
 }
 
-std::vector<CUcontext>& Process::context_stack() { return t_contexts; }
+std::vector<CUcontext>& Process::context_stack() {
+  return t_contexts;
+}
 
 CUmemoryPool Process::default_pool(int device) {
   CUmemoryPool& handle = default_pools_[device];

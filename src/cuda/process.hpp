@@ -1,9 +1,9 @@
 // SPDX-FileCopyrightText: The sluice authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// The one engine in a process. libcudart and libcuda, of whatever version, are thin layers over it, so that memory,
-// streams and errors are shared as they are on a GPU. Created at the first call, never destroyed (programs call the
-// runtime from their own destructors).
+// The one engine in a process. libcudart and libcuda, of whatever version, are thin layers over it, so that
+// memory, streams and errors are shared as they are on a GPU. Created at the first call, never destroyed
+// (programs call the runtime from their own destructors).
 #pragma once
 
 #include <cuda.h>
@@ -66,11 +66,12 @@ class Process {
 
   std::set<std::pair<int, int>> peers;  ///< (device, peer) that may reach each other
   bool driver_initialised = false;
-  uint64_t clock_ns = 0;        ///< virtual time: the sum of modelled durations
+  uint64_t clock_ns = 0;  ///< virtual time: the sum of modelled durations
   uint64_t launches_matched = 0;
   uint64_t launch_ordinal = 0;
 
-  // --- faults ------------------------------------------------------------------------------------------------------
+  // --- faults
+  // ------------------------------------------------------------------------------------------------------
   /// A kernel failed; the next synchronising call returns the code, and so does every call after it.
   void fault(Status status) {
     if (pending_fault_ == kOk) pending_fault_ = status;
@@ -80,14 +81,17 @@ class Process {
   /// Waits for all work: hands out what kernels printed, and shows a fault that happened.
   Status synchronise();
 
-  // --- output ------------------------------------------------------------------------------------------------------
-  /// Collects device printf output until the next synchronisation, as a GPU's buffer does.
-  void print(std::string_view text) { printed_ += text; }
+  // --- output
+  // ------------------------------------------------------------------------------------------------------
+  /// Collects what kernels print until the next synchronisation, as a GPU's buffer does. `text` is what one
+  /// call of printf or one failed assert made: the first goes to stdout, the second to stderr.
+  void print(std::string_view text);
   void flush_printed();
   /// Reports a call that exists but does nothing, once per name.
   void say_unimplemented(std::string_view call, std::string_view detail = {});
 
-  // --- devices and contexts ------------------------------------------------------------------------------------------
+  // --- devices and contexts
+  // ------------------------------------------------------------------------------------------
   int device_count() const { return settings.device_count; }
   bool has_device(int device) const { return device >= 0 && device < device_count(); }
   /// Of the calling thread; device 0 where it has chosen none.
@@ -105,7 +109,7 @@ class Process {
 
   Status pending_fault_ = kOk;
   Status sticky_ = kOk;
-  std::string printed_;
+  std::string printed_, asserted_;
   std::set<std::string, std::less<>> said_;
   std::map<int, CUcontext> primaries_;
   std::map<int, CUmemoryPool> default_pools_, current_pools_;

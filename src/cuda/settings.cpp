@@ -31,6 +31,7 @@ void for_each_member(SettingsType& s, Visit visit) {
   visit("seed", s.seed);
   visit("workers", s.workers);
   visit("verbosity", s.verbosity);
+  visit("phases_file", s.phases_file);
   visit("report_directory", s.report_directory);
 }
 
@@ -83,7 +84,8 @@ Result<Settings> settings_from_json_text(std::string_view text) {
       wrong = name;
     }
   });
-  if (!wrong.empty()) return Error{fmt::format("the setting '{}' has the wrong type", wrong), kSettingsVariable};
+  if (!wrong.empty())
+    return Error{fmt::format("the setting '{}' has the wrong type", wrong), kSettingsVariable};
   if (known != value.size()) return Error{"there are settings of another build", kSettingsVariable};
   return settings;
 }

@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: The sluice authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// What the command line tells the engine inside the program under test. It travels as JSON in one environment variable,
-// so that scripts, forks and children of children receive it too.
+// What the command line tells the engine inside the program under test. It travels as JSON in one environment
+// variable, so that scripts, forks and children of children receive it too.
 #pragma once
 
 #include <cstdint>
@@ -20,20 +20,21 @@ namespace sluice::cuda {
 constexpr const char* kSettingsVariable = "SLUICE_SETTINGS";
 
 struct Settings {
-  std::string tool = "run";      ///< subcommand: run, check, explore, ...
-  std::string device = "h200";   ///< whose properties and limits are shown: h100 or h200
+  std::string tool = "run";     ///< subcommand: run, check, explore, ...
+  std::string device = "h200";  ///< whose properties and limits are shown: h100 or h200
   int device_count = 1;
   std::vector<std::string> kernel_names;           ///< run these kernels only; empty = all
   std::vector<std::string> excluded_kernel_names;  ///< never run these
-  uint64_t launch_skip = 0;      ///< of the launches that match, leave out the first ones
+  uint64_t launch_skip = 0;                        ///< of the launches that match, leave out the first ones
   uint64_t launch_count = std::numeric_limits<uint64_t>::max();  ///< and run this many
   std::vector<std::pair<uint64_t, uint64_t>> ctas;  ///< linear CTA ranges [first, last] to run; empty = all
   bool no_data = false;
   double timeout_seconds = 0;    ///< wall clock per launch; 0 = none
   std::string copies = "early";  ///< when asynchronous copies land: early, late or shuffled
   uint64_t seed = 0;
-  unsigned workers = 0;          ///< host threads per launch; 0 = as many as the host has
-  int verbosity = 0;             ///< 1: a line per launch, 2: also a line per call
+  unsigned workers = 0;     ///< host threads per launch; 0 = as many as the host has
+  int verbosity = 0;        ///< 1: a line per launch, 2: also a line per call
+  std::string phases_file;  ///< a JSON record per launch is appended: phases of every mbarrier; empty: none
   std::string report_directory;  ///< where processes under test leave their reports; empty: text on stderr
 };
 
@@ -41,8 +42,8 @@ std::string to_json_text(const Settings& settings);
 /// An error names the member that is wrong. Unknown members are errors: both sides are of one build.
 Result<Settings> settings_from_json_text(std::string_view text);
 
-/// Whether `pattern` selects a kernel: `regex:EXPR` is searched in the readable name, any other pattern must be the
-/// mangled name, the readable name, or the readable name up to its template or parameter list.
+/// Whether `pattern` selects a kernel: `regex:EXPR` is searched in the readable name, any other pattern must
+/// be the mangled name, the readable name, or the readable name up to its template or parameter list.
 bool kernel_name_matches(std::string_view pattern, std::string_view mangled);
 
 /// The readable form of a C++ symbol; the symbol itself where it is not one.

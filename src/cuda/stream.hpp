@@ -40,8 +40,8 @@ struct Stream {
   unsigned flags = 0;
   int priority = 0;
   int device = 0;
-  std::shared_ptr<Capture> capture;         ///< null while nothing is captured
-  std::vector<CUgraphNode> dependencies;    ///< what the next captured node depends on
+  std::shared_ptr<Capture> capture;       ///< null while nothing is captured
+  std::vector<CUgraphNode> dependencies;  ///< what the next captured node depends on
   std::map<int, CUlaunchAttributeValue> attributes;
 };
 
@@ -49,9 +49,9 @@ struct Event {
   unsigned flags = 0;
   int device = 0;
   bool recorded = false;
-  uint64_t time_ns = 0;                     ///< virtual clock at the recording
-  std::shared_ptr<Capture> capture;         ///< the capture that recorded it last, if any
-  std::vector<CUgraphNode> dependencies;    ///< what that recording stands for
+  uint64_t time_ns = 0;                   ///< virtual clock at the recording
+  std::shared_ptr<Capture> capture;       ///< the capture that recorded it last, if any
+  std::vector<CUgraphNode> dependencies;  ///< what that recording stands for
 };
 
 class Process;
@@ -63,8 +63,8 @@ class Streams {
 
   Status create(int device, unsigned flags, int priority, CUstream* out);
   Status destroy(CUstream handle);
-  /// The stream of a handle; null, CU_STREAM_LEGACY and CU_STREAM_PER_THREAD mean the current device's own streams.
-  /// Null if the handle is not live.
+  /// The stream of a handle; null, CU_STREAM_LEGACY and CU_STREAM_PER_THREAD mean the current device's own
+  /// streams. Null if the handle is not live.
   Stream* find(CUstream handle);
   static bool is_legacy(const Stream& stream) { return stream.handle == CU_STREAM_LEGACY; }
 
@@ -72,16 +72,21 @@ class Streams {
   Status destroy_event(CUevent handle);
   Event* find_event(CUevent handle);
 
-  /// Records the operation where the stream is being captured, else executes it. After a fault nothing is executed.
+  /// Records the operation where the stream is being captured, else executes it. After a fault nothing is
+  /// executed.
   Status submit(Stream& stream, Operation operation);
-  /// The same for work that the host waits for: not allowed while capturing, and a synchronisation afterwards.
+  /// The same for work that the host waits for: not allowed while capturing, and a synchronisation
+  /// afterwards.
   Status submit_and_wait(Stream& stream, Operation operation);
-  /// Waits for the stream (everything has been done already): shows a fault that happened. Not while capturing.
+  /// Waits for the stream (everything has been done already): shows a fault that happened. Not while
+  /// capturing.
   Status synchronise(Stream& stream);
 
-  Status begin_capture(Stream& stream, CUstreamCaptureMode mode, CUgraph graph, std::vector<CUgraphNode> dependencies);
+  Status begin_capture(Stream& stream, CUstreamCaptureMode mode, CUgraph graph,
+                       std::vector<CUgraphNode> dependencies);
   Status end_capture(Stream& stream, CUgraph* out);
-  /// For calls that a capture forbids, such as cudaMalloc under a global-mode capture: 900, and the capture is lost.
+  /// For calls that a capture forbids, such as cudaMalloc under a global-mode capture: 900, and the capture
+  /// is lost.
   Status forbid_while_capturing();
   bool is_capturing(const Stream& stream) const { return stream.capture != nullptr; }
   CUstreamCaptureMode exchange_mode(CUstreamCaptureMode mode);

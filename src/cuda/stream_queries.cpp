@@ -10,13 +10,15 @@ namespace sluice::cuda {
 
 Status record_event(Process& process, CUevent event, CUstream handle) {
   Stream* stream = process.streams.find(handle);
-  if (stream == nullptr || process.streams.find_event(event) == nullptr) return cudaErrorInvalidResourceHandle;
+  if (stream == nullptr || process.streams.find_event(event) == nullptr)
+    return cudaErrorInvalidResourceHandle;
   return process.streams.submit(*stream, EventRecord{event});
 }
 
 Status wait_event(Process& process, CUstream handle, CUevent event) {
   Stream* stream = process.streams.find(handle);
-  if (stream == nullptr || process.streams.find_event(event) == nullptr) return cudaErrorInvalidResourceHandle;
+  if (stream == nullptr || process.streams.find_event(event) == nullptr)
+    return cudaErrorInvalidResourceHandle;
   return process.streams.submit(*stream, EventWait{event});
 }
 
@@ -30,7 +32,9 @@ Status query_event(Process& process, CUevent handle) {
   return process.synchronise();
 }
 
-Status synchronise_event(Process& process, CUevent handle) { return query_event(process, handle); }
+Status synchronise_event(Process& process, CUevent handle) {
+  return query_event(process, handle);
+}
 
 Status elapsed_time(Process& process, float* milliseconds, CUevent begin, CUevent end) {
   if (milliseconds == nullptr) return cudaErrorInvalidValue;
@@ -39,7 +43,8 @@ Status elapsed_time(Process& process, float* milliseconds, CUevent begin, CUeven
   if (first == nullptr || last == nullptr) return cudaErrorInvalidResourceHandle;
   if (!first->recorded || !last->recorded) return cudaErrorInvalidResourceHandle;
   if (((first->flags | last->flags) & CU_EVENT_DISABLE_TIMING) != 0) return cudaErrorInvalidResourceHandle;
-  *milliseconds = static_cast<float>((static_cast<double>(last->time_ns) - static_cast<double>(first->time_ns)) * 1e-6);
+  *milliseconds =
+      static_cast<float>((static_cast<double>(last->time_ns) - static_cast<double>(first->time_ns)) * 1e-6);
   return kOk;
 }
 
@@ -49,8 +54,9 @@ Status begin_capture(Process& process, CUstream handle, CUstreamCaptureMode mode
   return process.streams.begin_capture(*stream, mode, nullptr, {});
 }
 
-Status begin_capture_to_graph(Process& process, CUstream handle, CUgraph graph, const CUgraphNode* dependencies,
-                              const CUgraphEdgeData*, size_t count, CUstreamCaptureMode mode) {
+Status begin_capture_to_graph(Process& process, CUstream handle, CUgraph graph,
+                              const CUgraphNode* dependencies, const CUgraphEdgeData*, size_t count,
+                              CUstreamCaptureMode mode) {
   Stream* stream = process.streams.find(handle);
   if (stream == nullptr) return cudaErrorInvalidResourceHandle;
   const Graph* target = process.graphs.find(graph);
@@ -82,8 +88,8 @@ Status capture_info(Process& process, CUstream handle, const CaptureInfo& out) {
   return kOk;
 }
 
-Status update_capture_dependencies(Process& process, CUstream handle, const CUgraphNode* dependencies, size_t count,
-                                   unsigned flags) {
+Status update_capture_dependencies(Process& process, CUstream handle, const CUgraphNode* dependencies,
+                                   size_t count, unsigned flags) {
   Stream* stream = process.streams.find(handle);
   if (stream == nullptr) return cudaErrorInvalidResourceHandle;
   if (stream->capture == nullptr) return cudaErrorIllegalState;
@@ -102,7 +108,8 @@ Status update_capture_dependencies(Process& process, CUstream handle, const CUgr
   return kOk;
 }
 
-Status stream_attribute(Process& process, CUstream handle, CUlaunchAttributeID attribute, CUlaunchAttributeValue* out) {
+Status stream_attribute(Process& process, CUstream handle, CUlaunchAttributeID attribute,
+                        CUlaunchAttributeValue* out) {
   const Stream* stream = process.streams.find(handle);
   if (stream == nullptr) return cudaErrorInvalidResourceHandle;
   if (out == nullptr) return cudaErrorInvalidValue;

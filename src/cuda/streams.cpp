@@ -3,8 +3,8 @@
 //
 // Streams and events: creation, submission, capture.
 //
-// MODEL: a captured operation depends on the stream's last captured ones; a wait adds what the event stands for and
-// brings the waiting stream into the capture, as CUDA documents for cudaStreamBeginCapture.
+// MODEL: a captured operation depends on the stream's last captured ones; a wait adds what the event stands
+// for and brings the waiting stream into the capture, as CUDA documents for cudaStreamBeginCapture.
 #include <algorithm>
 #include <set>
 #include <type_traits>
@@ -20,7 +20,9 @@ thread_local CUstreamCaptureMode t_capture_mode = CU_STREAM_CAPTURE_MODE_GLOBAL;
 constexpr uint64_t kCopyNs = 1000;  ///< MODEL: what a copy, fill or host call takes at least
 
 // Virtual duration of moving bytes, at the rates of a card: about 4 TB/s in device memory.
-uint64_t copy_duration(uint64_t bytes) { return kCopyNs + bytes / 4096; }
+uint64_t copy_duration(uint64_t bytes) {
+  return kCopyNs + bytes / 4096;
+}
 
 std::unique_ptr<Stream> make_stream(uint64_t id, int device, unsigned flags, CUstream handle) {
   auto stream = std::make_unique<Stream>();
@@ -34,11 +36,11 @@ std::unique_ptr<Stream> make_stream(uint64_t id, int device, unsigned flags, CUs
 }  // namespace
 
 CUgraphNodeType node_type(const Operation& operation) {
-  constexpr CUgraphNodeType kTypes[] = {
-      CU_GRAPH_NODE_TYPE_EMPTY,      CU_GRAPH_NODE_TYPE_KERNEL,       CU_GRAPH_NODE_TYPE_MEMCPY,
-      CU_GRAPH_NODE_TYPE_MEMSET,     CU_GRAPH_NODE_TYPE_HOST,         CU_GRAPH_NODE_TYPE_EVENT_RECORD,
-      CU_GRAPH_NODE_TYPE_WAIT_EVENT, CU_GRAPH_NODE_TYPE_GRAPH,        CU_GRAPH_NODE_TYPE_MEM_ALLOC,
-      CU_GRAPH_NODE_TYPE_MEM_FREE};
+  constexpr CUgraphNodeType kTypes[] = {CU_GRAPH_NODE_TYPE_EMPTY,      CU_GRAPH_NODE_TYPE_KERNEL,
+                                        CU_GRAPH_NODE_TYPE_MEMCPY,     CU_GRAPH_NODE_TYPE_MEMSET,
+                                        CU_GRAPH_NODE_TYPE_HOST,       CU_GRAPH_NODE_TYPE_EVENT_RECORD,
+                                        CU_GRAPH_NODE_TYPE_WAIT_EVENT, CU_GRAPH_NODE_TYPE_GRAPH,
+                                        CU_GRAPH_NODE_TYPE_MEM_ALLOC,  CU_GRAPH_NODE_TYPE_MEM_FREE};
   static_assert(std::size(kTypes) == std::variant_size_v<Operation>);
   return kTypes[operation.index()];
 }
@@ -83,7 +85,8 @@ Stream* Streams::find(CUstream handle) {
 Status Streams::create_event(unsigned flags, int device, CUevent* out) {
   constexpr unsigned kKnown = CU_EVENT_BLOCKING_SYNC | CU_EVENT_DISABLE_TIMING | CU_EVENT_INTERPROCESS;
   if ((flags & ~kKnown) != 0) return cudaErrorInvalidValue;
-  if ((flags & CU_EVENT_INTERPROCESS) != 0 && (flags & CU_EVENT_DISABLE_TIMING) == 0) return cudaErrorInvalidValue;
+  if ((flags & CU_EVENT_INTERPROCESS) != 0 && (flags & CU_EVENT_DISABLE_TIMING) == 0)
+    return cudaErrorInvalidValue;
   auto event = std::make_unique<Event>();
   event->flags = flags;
   event->device = device;
@@ -95,7 +98,9 @@ Status Streams::destroy_event(CUevent handle) {
   return events_.take(handle) == nullptr ? cudaErrorInvalidResourceHandle : kOk;
 }
 
-Event* Streams::find_event(CUevent handle) { return events_.find(handle); }
+Event* Streams::find_event(CUevent handle) {
+  return events_.find(handle);
+}
 
 bool Streams::any_blocking_capture(int device) const {
   return std::any_of(captures_.begin(), captures_.end(), [&](const auto& capture) {
@@ -163,7 +168,8 @@ Status Streams::submit(Stream& stream, Operation operation) {
     Status operator()(EventWait&) const { return kOk; }
     Status operator()(ChildGraph& child) const { return process.graphs.run(*child.graph, stream); }
     Status operator()(GraphAllocation&) const { return kOk; }
-    // MODEL: memory of allocation nodes stays at its address, so that the graph can run again; a free node does nothing.
+    // MODEL: memory of allocation nodes stays at its address, so that the graph can run again; a free node
+    // does nothing.
     Status operator()(GraphFree&) const { return kOk; }
   };
   return std::visit(Execute{*this, process_, stream}, operation);
@@ -191,7 +197,8 @@ Status Streams::synchronise(Stream& stream) {
   return process_.synchronise();
 }
 
-// --- capture --------------------------------------------------------------------------------------------------------
+// --- capture
+// --------------------------------------------------------------------------------------------------------
 
 Status Streams::capture_operation(Stream& stream, Operation operation) {
   Capture& capture = *stream.capture;
@@ -232,7 +239,8 @@ Status Streams::capture_operation(Stream& stream, Operation operation) {
   }
   CUgraphNode node = nullptr;
   const auto& before = stream.dependencies;
-  if (const Status s = process_.graphs.add_node(*graph, before.data(), nullptr, before.size(), std::move(operation), &node);
+  if (const Status s = process_.graphs.add_node(*graph, before.data(), nullptr, before.size(),
+                                                std::move(operation), &node);
       s != kOk) {
     capture.invalidated = true;
     return s;
@@ -335,11 +343,13 @@ Status Streams::forbid_while_capturing() {
   return forbidden ? cudaErrorStreamCaptureUnsupported : cudaSuccess;
 }
 
-CUstreamCaptureMode Streams::exchange_mode(CUstreamCaptureMode mode) { return std::exchange(t_capture_mode, mode); }
+CUstreamCaptureMode Streams::exchange_mode(CUstreamCaptureMode mode) {
+  return std::exchange(t_capture_mode, mode);
+}
 
 Status Streams::capture_status(const Stream& stream, CUstreamCaptureStatus* out) const {
   if (is_legacy(stream) && any_blocking_capture(stream.device)) return cudaErrorStreamCaptureImplicit;
-  *out = stream.capture == nullptr       ? CU_STREAM_CAPTURE_STATUS_NONE
+  *out = stream.capture == nullptr     ? CU_STREAM_CAPTURE_STATUS_NONE
          : stream.capture->invalidated ? CU_STREAM_CAPTURE_STATUS_INVALIDATED
                                        : CU_STREAM_CAPTURE_STATUS_ACTIVE;
   return kOk;

@@ -1,12 +1,12 @@
 // SPDX-FileCopyrightText: The sluice authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Units of device work. A stream executes them as they are submitted, a capture records them as nodes of a graph, and a
-// graph launch executes them again.
+// Units of device work. A stream executes them as they are submitted, a capture records them as nodes of a
+// graph, and a graph launch executes them again.
 //
-// MODEL: work runs to its end inside the call that submits it. Submission order satisfies every dependency that streams
-// and events express, so this is one of the schedules of a GPU. What needs host code to go on meanwhile, such as a kernel
-// that waits for a host write, cannot be decided this way.
+// MODEL: work runs to its end inside the call that submits it. Submission order satisfies every dependency
+// that streams and events express, so this is one of the schedules of a GPU. What needs host code to go on
+// meanwhile, such as a kernel that waits for a host write, cannot be decided this way.
 #pragma once
 
 #include <cuda.h>
@@ -25,8 +25,8 @@ struct Graph;
 
 /// A kernel with everything it is launched with.
 struct KernelCall {
-  CUfunction function = nullptr;    ///< handle, looked up again at every execution
-  const void* symbol = nullptr;     ///< what the program named it by: a host function or a handle
+  CUfunction function = nullptr;  ///< handle, looked up again at every execution
+  const void* symbol = nullptr;   ///< what the program named it by: a host function or a handle
   uint32_t grid[3] = {1, 1, 1};
   uint32_t block[3] = {1, 1, 1};
   uint32_t cluster[3] = {0, 0, 0};  ///< 0: none asked for by the launch
@@ -65,8 +65,8 @@ struct ChildGraph {
 
 struct NoWork {};
 
-using Operation =
-    std::variant<NoWork, KernelCall, Copy, Fill, HostCall, EventRecord, EventWait, ChildGraph, GraphAllocation, GraphFree>;
+using Operation = std::variant<NoWork, KernelCall, Copy, Fill, HostCall, EventRecord, EventWait, ChildGraph,
+                               GraphAllocation, GraphFree>;
 
 /// The node type that an operation becomes in a graph.
 CUgraphNodeType node_type(const Operation& operation);

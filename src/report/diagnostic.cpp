@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: The sluice authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Rendering of diagnostics. The layout is `level[name]: headline`, the place with its source line, then the paragraphs
-// state, why, help, seen and the notes, each left out where it is empty.
+// Rendering of diagnostics. The layout is `level[name]: headline`, the place with its source line, then the
+// paragraphs state, why, help, seen and the notes, each left out where it is empty.
 #include "report/diagnostic.hpp"
 
 #include <fmt/format.h>
@@ -18,7 +18,8 @@ namespace sluice::report {
 namespace {
 
 constexpr std::array<std::string_view, 3> kLevels = {"error", "warning", "note"};
-constexpr std::array<std::string_view, 5> kBlames = {"program", "unsupported", "undecided", "internal", "nobody"};
+constexpr std::array<std::string_view, 5> kBlames = {"program", "unsupported", "undecided", "internal",
+                                                     "nobody"};
 
 std::optional<std::string> source_line(const std::string& file, uint32_t line) {
   std::ifstream in(file);
@@ -77,8 +78,12 @@ std::optional<size_t> index_of(const std::array<std::string_view, N>& names, std
 
 }  // namespace
 
-std::string_view to_string(Level level) { return kLevels[static_cast<size_t>(level)]; }
-std::string_view to_string(Blame blame) { return kBlames[static_cast<size_t>(blame)]; }
+std::string_view to_string(Level level) {
+  return kLevels[static_cast<size_t>(level)];
+}
+std::string_view to_string(Blame blame) {
+  return kBlames[static_cast<size_t>(blame)];
+}
 
 std::string Diagnostic::merge_key() const {
   std::string key = fmt::format("{}\n{}\n{}", to_string(level), name, headline);
@@ -93,7 +98,8 @@ std::string render_text(const Diagnostic& diagnostic) {
   for (size_t i = 0; i < diagnostic.places.size(); ++i) {
     append_place(out, diagnostic.places[i], i == 0, diagnostic.where);
   }
-  if (diagnostic.places.empty() && !diagnostic.where.empty()) out += fmt::format("  --> {}\n", diagnostic.where);
+  if (diagnostic.places.empty() && !diagnostic.where.empty())
+    out += fmt::format("  --> {}\n", diagnostic.where);
   append_paragraph(out, "state:", diagnostic.state);
   append_paragraph(out, "why:", diagnostic.why);
   append_paragraph(out, "help:", diagnostic.help);
@@ -110,12 +116,18 @@ nlohmann::json to_json(const Diagnostic& diagnostic) {
     places.push_back(
         {{"file", place.file}, {"line", place.line}, {"column", place.column}, {"label", place.label}});
   }
-  return {{"level", to_string(diagnostic.level)}, {"blame", to_string(diagnostic.blame)},
-          {"name", diagnostic.name},              {"headline", diagnostic.headline},
-          {"where", diagnostic.where},            {"places", std::move(places)},
-          {"state", diagnostic.state},            {"why", diagnostic.why},
-          {"help", diagnostic.help},              {"notes", diagnostic.notes},
-          {"times", diagnostic.times},            {"unit", diagnostic.unit}};
+  return {{"level", to_string(diagnostic.level)},
+          {"blame", to_string(diagnostic.blame)},
+          {"name", diagnostic.name},
+          {"headline", diagnostic.headline},
+          {"where", diagnostic.where},
+          {"places", std::move(places)},
+          {"state", diagnostic.state},
+          {"why", diagnostic.why},
+          {"help", diagnostic.help},
+          {"notes", diagnostic.notes},
+          {"times", diagnostic.times},
+          {"unit", diagnostic.unit}};
 }
 
 Result<Diagnostic> diagnostic_from_json(const nlohmann::json& value) {

@@ -1,9 +1,10 @@
 // SPDX-FileCopyrightText: The sluice authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// One thing that a tool has to say about a run: a finding about the program, a refusal, a note, or an error of our own.
-// The text form is the one people read; the JSON form travels from the process under test to the command line and out
-// through `--json`. Where a finding comes from and how its words are chosen is left to the rooms that make it.
+// One thing that a tool has to say about a run: a finding about the program, a refusal, a note, or an error
+// of our own. The text form is the one people read; the JSON form travels from the process under test to the
+// command line and out through `--json`. Where a finding comes from and how its words are chosen is left to
+// the rooms that make it.
 #pragma once
 
 #include <cstdint>
@@ -44,7 +45,7 @@ struct Diagnostic {
   std::vector<Place> places;
   std::string state, why, help;  ///< paragraphs, may be empty, may hold several lines
   std::vector<std::string> notes;
-  uint64_t times = 1;  ///< how many equal ones were merged into this
+  uint64_t times = 1;          ///< how many equal ones were merged into this
   std::string unit = "times";  ///< what `times` counts, such as "launches of this kernel"
 
   /// Equal diagnostics of one run are merged: same name, headline and places.

@@ -19,11 +19,20 @@ std::string counted(uint64_t n, std::string_view one, std::string_view many) {
 
 void Tally::count(const Diagnostic& diagnostic) {
   switch (diagnostic.blame) {
-    case Blame::Program: ++(diagnostic.level == Level::Error ? findings : warnings); break;
-    case Blame::Unsupported: ++unsupported; break;
-    case Blame::Undecided: ++undecided; break;
-    case Blame::Internal: ++internal; break;
-    case Blame::Nobody: break;
+    case Blame::Program:
+      ++(diagnostic.level == Level::Error ? findings : warnings);
+      break;
+    case Blame::Unsupported:
+      ++unsupported;
+      break;
+    case Blame::Undecided:
+      ++undecided;
+      break;
+    case Blame::Internal:
+      ++internal;
+      break;
+    case Blame::Nobody:
+      break;
   }
 }
 
@@ -49,9 +58,11 @@ std::string verdict_line(const Tally& tally) {
   std::string line = fmt::format("verdict: {} in {} of {} schedules, {}", found, tally.schedules_run,
                                  tally.schedules_planned, counted(tally.kernels, "kernel", "kernels"));
   if (tally.warnings != 0) line += ", " + counted(tally.warnings, "warning", "warnings");
-  if (tally.refused_launches != 0) line += ", " + counted(tally.refused_launches, "launch refused", "launches refused");
+  if (tally.refused_launches != 0)
+    line += ", " + counted(tally.refused_launches, "launch refused", "launches refused");
   if (tally.unsupported != 0 && tally.refused_launches == 0) line += ", unsupported";
-  if (tally.skipped_launches != 0) line += ", " + counted(tally.skipped_launches, "launch skipped", "launches skipped");
+  if (tally.skipped_launches != 0)
+    line += ", " + counted(tally.skipped_launches, "launch skipped", "launches skipped");
   if (tally.ctas_left_out != 0) {
     line += fmt::format(", {} of {} CTAs run", tally.ctas_run, tally.ctas_run + tally.ctas_left_out);
   }

@@ -1,7 +1,8 @@
 // SPDX-FileCopyrightText: The sluice authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// The verdict of a run: its last line and its exit status. Both are promises to scripts (see docs/tools/run.md).
+// The verdict of a run: its last line and its exit status. Both are promises to scripts (see
+// docs/tools/run.md).
 #pragma once
 
 #include <cstdint>
@@ -24,8 +25,8 @@ struct Tally {
   uint64_t refused_launches = 0;  ///< launches that the engine cannot execute
   uint64_t skipped_launches = 0;  ///< launches left out by --kernel-name, --launch-skip or --launch-count
   uint64_t ctas_run = 0, ctas_left_out = 0;  ///< CTAs of the launches that ran; left out by --ctas
-  bool without_data = false;      ///< --no-data: payload was not computed
-  uint64_t findings = 0;          ///< distinct errors about the program
+  bool without_data = false;                 ///< --no-data: payload was not computed
+  uint64_t findings = 0;                     ///< distinct errors about the program
   uint64_t warnings = 0;
   uint64_t unsupported = 0, undecided = 0, internal = 0;  ///< distinct diagnostics of that blame
   bool warnings_are_errors = false;

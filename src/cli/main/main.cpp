@@ -4,4 +4,6 @@
 // The tool's entry: everything is in the room's library.
 #include "cli/entry.hpp"
 
-int main(int argc, char** argv) { return sluice::cli::run_tool(argc, argv); }
+int main(int argc, char** argv) {
+  return sluice::cli::run_tool(argc, argv);
+}

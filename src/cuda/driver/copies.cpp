@@ -19,10 +19,14 @@ struct Side {
 // One side of a copy; nothing for a CUDA array.
 std::optional<Side> side(CUmemorytype type, const void* host, CUdeviceptr device) {
   switch (type) {
-    case CU_MEMORYTYPE_HOST: return Side{static_cast<char*>(const_cast<void*>(host)), false, false};
-    case CU_MEMORYTYPE_DEVICE: return Side{reinterpret_cast<char*>(device), true, false};
-    case CU_MEMORYTYPE_UNIFIED: return Side{reinterpret_cast<char*>(device), false, true};
-    default: return std::nullopt;
+    case CU_MEMORYTYPE_HOST:
+      return Side{static_cast<char*>(const_cast<void*>(host)), false, false};
+    case CU_MEMORYTYPE_DEVICE:
+      return Side{reinterpret_cast<char*>(device), true, false};
+    case CU_MEMORYTYPE_UNIFIED:
+      return Side{reinterpret_cast<char*>(device), false, true};
+    default:
+      return std::nullopt;
   }
 }
 
@@ -49,7 +53,14 @@ Status copy_from(Process& process, const CUDA_MEMCPY3D* p, Copy* out) {
   const size_t from_slice = from_pitch * (p->srcHeight != 0 ? p->srcHeight : p->Height + p->srcY);
   *out = {to->begin + p->dstXInBytes + p->dstY * to_pitch + p->dstZ * to_slice,
           from->begin + p->srcXInBytes + p->srcY * from_pitch + p->srcZ * from_slice,
-          p->WidthInBytes, p->Height, p->Depth, to_pitch, from_pitch, to_slice, from_slice, direction_of(*to, *from)};
+          p->WidthInBytes,
+          p->Height,
+          p->Depth,
+          to_pitch,
+          from_pitch,
+          to_slice,
+          from_slice,
+          direction_of(*to, *from)};
   return kOk;
 }
 
@@ -66,7 +77,9 @@ Status copy_from(Process& process, const CUDA_MEMCPY2D* p, Copy* out) {
 
 CUDA_MEMCPY3D driver_parameters_of(const Copy& copy) {
   CUDA_MEMCPY3D p{};
-  const auto rows = [&](size_t slice, size_t pitch) { return slice == 0 || pitch == 0 ? copy.height : slice / pitch; };
+  const auto rows = [&](size_t slice, size_t pitch) {
+    return slice == 0 || pitch == 0 ? copy.height : slice / pitch;
+  };
   p.srcMemoryType = p.dstMemoryType = CU_MEMORYTYPE_UNIFIED;
   p.srcDevice = reinterpret_cast<CUdeviceptr>(copy.from);
   p.dstDevice = reinterpret_cast<CUdeviceptr>(copy.to);

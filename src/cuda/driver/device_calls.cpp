@@ -18,7 +18,9 @@ constexpr unsigned kContextApiVersion = 3020;
 // Runs `body` for a device that exists.
 template <class Body>
 CUresult with_device(const char* name, CUdevice device, Body body) {
-  return driver_call(name, [&](Process& p) -> Status { return p.has_device(device) ? body(p) : Status{cudaErrorInvalidDevice}; });
+  return driver_call(name, [&](Process& p) -> Status {
+    return p.has_device(device) ? body(p) : Status{cudaErrorInvalidDevice};
+  });
 }
 
 Status make_context(Process& p, CUcontext* out, unsigned flags, CUdevice device) {
@@ -42,11 +44,14 @@ Context* current(Process& p) {
 }  // namespace
 
 SLUICE_DRIVER(cuInit, unsigned flags) {
-  return driver_call("cuInit", [&](Process& p) -> Status {
-    if (flags != 0) return cudaErrorInvalidValue;
-    p.driver_initialised = true;
-    return kOk;
-  }, Gate::Open);
+  return driver_call(
+      "cuInit",
+      [&](Process& p) -> Status {
+        if (flags != 0) return cudaErrorInvalidValue;
+        p.driver_initialised = true;
+        return kOk;
+      },
+      Gate::Open);
 }
 SLUICE_DRIVER(cuDriverGetVersion, int* version) {
   if (version == nullptr) return CUDA_ERROR_INVALID_VALUE;
@@ -64,7 +69,8 @@ SLUICE_DRIVER(cuGetErrorString, CUresult error, const char** out) {
   return *out != nullptr ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE;
 }
 
-// --- devices --------------------------------------------------------------------------------------------------------
+// --- devices
+// --------------------------------------------------------------------------------------------------------
 
 SLUICE_DRIVER(cuDeviceGet, CUdevice* device, int ordinal) {
   return with_device("cuDeviceGet", ordinal, [&](Process&) -> Status {
@@ -95,7 +101,9 @@ SLUICE_DRIVER(cuDeviceGetUuid_v2, CUuuid* uuid, CUdevice device) {
     return kOk;
   });
 }
-SLUICE_DRIVER_OLD(cuDeviceGetUuid, CUuuid* uuid, CUdevice device) { return sluice_drv_cuDeviceGetUuid_v2(uuid, device); }
+SLUICE_DRIVER_OLD(cuDeviceGetUuid, CUuuid* uuid, CUdevice device) {
+  return sluice_drv_cuDeviceGetUuid_v2(uuid, device);
+}
 SLUICE_DRIVER(cuDeviceTotalMem_v2, size_t* bytes, CUdevice device) {
   return with_device("cuDeviceTotalMem", device, [&](Process& p) -> Status {
     if (bytes == nullptr) return cudaErrorInvalidValue;
@@ -139,10 +147,12 @@ SLUICE_DRIVER(cuDeviceGetProperties, CUdevprop* out, CUdevice device) {
   });
 }
 SLUICE_DRIVER(cuDeviceGetPCIBusId, char* text, int bytes, CUdevice device) {
-  return with_device("cuDeviceGetPCIBusId", device, [&](Process& p) { return pci_bus_id(p.profile, device, text, bytes); });
+  return with_device("cuDeviceGetPCIBusId", device,
+                     [&](Process& p) { return pci_bus_id(p.profile, device, text, bytes); });
 }
 SLUICE_DRIVER(cuDeviceGetByPCIBusId, CUdevice* device, const char* text) {
-  return driver_call("cuDeviceGetByPCIBusId", [&](Process& p) { return device_by_pci_bus_id(p, text, device); });
+  return driver_call("cuDeviceGetByPCIBusId",
+                     [&](Process& p) { return device_by_pci_bus_id(p, text, device); });
 }
 SLUICE_DRIVER(cuDeviceCanAccessPeer, int* can, CUdevice device, CUdevice peer) {
   return with_device("cuDeviceCanAccessPeer", device, [&](Process& p) -> Status {
@@ -152,11 +162,13 @@ SLUICE_DRIVER(cuDeviceCanAccessPeer, int* can, CUdevice device, CUdevice peer) {
     return kOk;
   });
 }
-SLUICE_DRIVER(cuDeviceGetP2PAttribute, int* value, CUdevice_P2PAttribute attribute, CUdevice from, CUdevice to) {
+SLUICE_DRIVER(cuDeviceGetP2PAttribute, int* value, CUdevice_P2PAttribute attribute, CUdevice from,
+              CUdevice to) {
   return with_device("cuDeviceGetP2PAttribute", from, [&](Process& p) -> Status {
     if (value == nullptr || from == to) return cudaErrorInvalidValue;
     if (!p.has_device(to)) return cudaErrorInvalidDevice;
-    *value = attribute == CU_DEVICE_P2P_ATTRIBUTE_ACCESS_SUPPORTED || attribute == CU_DEVICE_P2P_ATTRIBUTE_NATIVE_ATOMIC_SUPPORTED;
+    *value = attribute == CU_DEVICE_P2P_ATTRIBUTE_ACCESS_SUPPORTED ||
+             attribute == CU_DEVICE_P2P_ATTRIBUTE_NATIVE_ATOMIC_SUPPORTED;
     return kOk;
   });
 }
@@ -168,7 +180,8 @@ SLUICE_DRIVER(cuDeviceGetExecAffinitySupport, int* supported, CUexecAffinityType
   });
 }
 
-// --- primary contexts -----------------------------------------------------------------------------------------------
+// --- primary contexts
+// -----------------------------------------------------------------------------------------------
 
 SLUICE_DRIVER(cuDevicePrimaryCtxRetain, CUcontext* out, CUdevice device) {
   return with_device("cuDevicePrimaryCtxRetain", device, [&](Process& p) -> Status {
@@ -187,7 +200,9 @@ SLUICE_DRIVER(cuDevicePrimaryCtxRelease_v2, CUdevice device) {
     return kOk;
   });
 }
-SLUICE_DRIVER_OLD(cuDevicePrimaryCtxRelease, CUdevice device) { return sluice_drv_cuDevicePrimaryCtxRelease_v2(device); }
+SLUICE_DRIVER_OLD(cuDevicePrimaryCtxRelease, CUdevice device) {
+  return sluice_drv_cuDevicePrimaryCtxRelease_v2(device);
+}
 SLUICE_DRIVER(cuDevicePrimaryCtxSetFlags_v2, CUdevice device, unsigned flags) {
   return with_device("cuDevicePrimaryCtxSetFlags", device, [&](Process& p) {
     p.primary_context(device)->flags = flags;
@@ -215,17 +230,22 @@ SLUICE_DRIVER(cuDevicePrimaryCtxReset_v2, CUdevice device) {
     return kOk;
   });
 }
-SLUICE_DRIVER_OLD(cuDevicePrimaryCtxReset, CUdevice device) { return sluice_drv_cuDevicePrimaryCtxReset_v2(device); }
+SLUICE_DRIVER_OLD(cuDevicePrimaryCtxReset, CUdevice device) {
+  return sluice_drv_cuDevicePrimaryCtxReset_v2(device);
+}
 
-// --- contexts -------------------------------------------------------------------------------------------------------
+// --- contexts
+// -------------------------------------------------------------------------------------------------------
 
-SLUICE_DRIVER(cuCtxCreate_v4, CUcontext* out, CUctxCreateParams* parameters, unsigned flags, CUdevice device) {
+SLUICE_DRIVER(cuCtxCreate_v4, CUcontext* out, CUctxCreateParams* parameters, unsigned flags,
+              CUdevice device) {
   return driver_call("cuCtxCreate", [&](Process& p) -> Status {
     if (parameters != nullptr && parameters->numExecAffinityParams != 0) return cudaErrorNotSupported;
     return make_context(p, out, flags, device);
   });
 }
-SLUICE_DRIVER_OLD(cuCtxCreate_v3, CUcontext* out, CUexecAffinityParam*, int count, unsigned flags, CUdevice device) {
+SLUICE_DRIVER_OLD(cuCtxCreate_v3, CUcontext* out, CUexecAffinityParam*, int count, unsigned flags,
+                  CUdevice device) {
   return driver_call("cuCtxCreate", [&](Process& p) -> Status {
     if (count != 0) return cudaErrorNotSupported;
     return make_context(p, out, flags, device);
@@ -245,7 +265,9 @@ SLUICE_DRIVER(cuCtxDestroy_v2, CUcontext handle) {
     return status;
   });
 }
-SLUICE_DRIVER_OLD(cuCtxDestroy, CUcontext handle) { return sluice_drv_cuCtxDestroy_v2(handle); }
+SLUICE_DRIVER_OLD(cuCtxDestroy, CUcontext handle) {
+  return sluice_drv_cuCtxDestroy_v2(handle);
+}
 SLUICE_DRIVER(cuCtxPushCurrent_v2, CUcontext handle) {
   return driver_call("cuCtxPushCurrent", [&](Process& p) -> Status {
     if (p.contexts.find(handle) == nullptr) return cudaErrorDeviceUninitialized;
@@ -363,17 +385,22 @@ SLUICE_DRIVER(cuCtxDisablePeerAccess, CUcontext peer) {
   });
 }
 
-// --- entry points ---------------------------------------------------------------------------------------------------
+// --- entry points
+// ---------------------------------------------------------------------------------------------------
 
 SLUICE_DRIVER(cuGetProcAddress_v2, const char* name, void** out, int version, cuuint64_t flags,
               CUdriverProcAddressQueryResult* result) {
-  return driver_call("cuGetProcAddress", [&](Process&) -> Status {
-    if (name == nullptr || out == nullptr) return cudaErrorInvalidValue;
-    CUdriverProcAddressQueryResult found{};
-    *out = entry_point(name, version, (flags & CU_GET_PROC_ADDRESS_PER_THREAD_DEFAULT_STREAM) != 0, &found);
-    if (result != nullptr) *result = found;
-    return *out != nullptr ? cudaSuccess : cudaErrorSymbolNotFound;
-  }, Gate::Open);
+  return driver_call(
+      "cuGetProcAddress",
+      [&](Process&) -> Status {
+        if (name == nullptr || out == nullptr) return cudaErrorInvalidValue;
+        CUdriverProcAddressQueryResult found{};
+        *out =
+            entry_point(name, version, (flags & CU_GET_PROC_ADDRESS_PER_THREAD_DEFAULT_STREAM) != 0, &found);
+        if (result != nullptr) *result = found;
+        return *out != nullptr ? cudaSuccess : cudaErrorSymbolNotFound;
+      },
+      Gate::Open);
 }
 SLUICE_DRIVER_OLD(cuGetProcAddress, const char* name, void** out, int version, cuuint64_t flags) {
   return sluice_drv_cuGetProcAddress_v2(name, out, version, flags, nullptr);
@@ -381,10 +408,13 @@ SLUICE_DRIVER_OLD(cuGetProcAddress, const char* name, void** out, int version, c
 SLUICE_DRIVER(cuGetExportTable, const void** table, const CUuuid*) {
   if (table != nullptr) *table = nullptr;
   const void* const caller = __builtin_return_address(0);
-  return driver_call("cuGetExportTable", [&](Process& p) {
-    say_internal_table(p, caller);
-    return cudaErrorNotSupported;
-  }, Gate::Open);
+  return driver_call(
+      "cuGetExportTable",
+      [&](Process& p) {
+        say_internal_table(p, caller);
+        return cudaErrorNotSupported;
+      },
+      Gate::Open);
 }
 SLUICE_DRIVER(cuProfilerStart) {
   return driver_call("cuProfilerStart", [](Process&) { return kOk; });

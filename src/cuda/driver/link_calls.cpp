@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: The sluice authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// JIT linking of the driver API. Inputs are PTX; the "cubin" that comes out is a private container of the PTX texts that
-// cuModuleLoadData of this engine takes back (see image.hpp).
+// JIT linking of the driver API. Inputs are PTX; the "cubin" that comes out is a private container of the PTX
+// texts that cuModuleLoadData of this engine takes back (see image.hpp).
 #include <cstring>
 #include <fstream>
 #include <iterator>
@@ -59,15 +59,16 @@ SLUICE_DRIVER(cuLinkCreate_v2, unsigned, CUjit_option*, void**, CUlinkState* out
 SLUICE_DRIVER_OLD(cuLinkCreate, unsigned count, CUjit_option* options, void** values, CUlinkState* out) {
   return sluice_drv_cuLinkCreate_v2(count, options, values, out);
 }
-SLUICE_DRIVER(cuLinkAddData_v2, CUlinkState state, CUjitInputType type, void* data, size_t bytes, const char*, unsigned,
-              CUjit_option*, void**) {
+SLUICE_DRIVER(cuLinkAddData_v2, CUlinkState state, CUjitInputType type, void* data, size_t bytes, const char*,
+              unsigned, CUjit_option*, void**) {
   return driver_call("cuLinkAddData", [&](Process& p) { return add_input(p, state, type, data, bytes); });
 }
-SLUICE_DRIVER_OLD(cuLinkAddData, CUlinkState state, CUjitInputType type, void* data, size_t bytes, const char* name,
-                  unsigned count, CUjit_option* options, void** values) {
+SLUICE_DRIVER_OLD(cuLinkAddData, CUlinkState state, CUjitInputType type, void* data, size_t bytes,
+                  const char* name, unsigned count, CUjit_option* options, void** values) {
   return sluice_drv_cuLinkAddData_v2(state, type, data, bytes, name, count, options, values);
 }
-SLUICE_DRIVER(cuLinkAddFile_v2, CUlinkState state, CUjitInputType type, const char* path, unsigned, CUjit_option*, void**) {
+SLUICE_DRIVER(cuLinkAddFile_v2, CUlinkState state, CUjitInputType type, const char* path, unsigned,
+              CUjit_option*, void**) {
   return driver_call("cuLinkAddFile", [&](Process& p) -> Status {
     if (path == nullptr) return cudaErrorInvalidValue;
     std::ifstream in(path, std::ios::binary);

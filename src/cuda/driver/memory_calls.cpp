@@ -11,7 +11,9 @@ using namespace sluice::cuda;
 
 namespace {
 
-void* pointer_of(CUdeviceptr address) { return reinterpret_cast<void*>(address); }
+void* pointer_of(CUdeviceptr address) {
+  return reinterpret_cast<void*>(address);
+}
 
 Status allocate(Process& p, size_t bytes, Origin origin, unsigned flags, void** out) {
   if (out == nullptr || bytes == 0) return cudaErrorInvalidValue;
@@ -21,7 +23,8 @@ Status allocate(Process& p, size_t bytes, Origin origin, unsigned flags, void** 
 
 Status allocate(Process& p, size_t bytes, Origin origin, unsigned flags, CUdeviceptr* out) {
   void* pointer = nullptr;
-  const Status status = out == nullptr ? Status{cudaErrorInvalidValue} : allocate(p, bytes, origin, flags, &pointer);
+  const Status status =
+      out == nullptr ? Status{cudaErrorInvalidValue} : allocate(p, bytes, origin, flags, &pointer);
   if (status == kOk) *out = reinterpret_cast<CUdeviceptr>(pointer);
   return status;
 }
@@ -38,7 +41,8 @@ Status allocate_async(Process& p, CUdeviceptr* out, size_t bytes, CUmemoryPool p
   if (stream == nullptr) return cudaErrorInvalidResourceHandle;
   if (out == nullptr || bytes == 0) return cudaErrorInvalidValue;
   void* pointer = nullptr;
-  const Status status = allocate_from_pool(p, *stream, pool == nullptr ? p.current_pool(stream->device) : pool, bytes, &pointer);
+  const Status status = allocate_from_pool(
+      p, *stream, pool == nullptr ? p.current_pool(stream->device) : pool, bytes, &pointer);
   *out = reinterpret_cast<CUdeviceptr>(pointer);
   return status;
 }
@@ -56,7 +60,8 @@ SLUICE_DRIVER(cuMemGetInfo_v2, size_t* free, size_t* total) {
 SLUICE_DRIVER(cuMemAlloc_v2, CUdeviceptr* out, size_t bytes) {
   return driver_call("cuMemAlloc", [&](Process& p) { return allocate(p, bytes, Origin::Device, 0, out); });
 }
-SLUICE_DRIVER(cuMemAllocPitch_v2, CUdeviceptr* out, size_t* pitch, size_t width, size_t height, unsigned element) {
+SLUICE_DRIVER(cuMemAllocPitch_v2, CUdeviceptr* out, size_t* pitch, size_t width, size_t height,
+              unsigned element) {
   return driver_call("cuMemAllocPitch", [&](Process& p) -> Status {
     if (pitch == nullptr || (element != 4 && element != 8 && element != 16)) return cudaErrorInvalidValue;
     *pitch = (width + 511) / 512 * 512;
@@ -85,13 +90,15 @@ SLUICE_DRIVER(cuMemAllocHost_v2, void** out, size_t bytes) {
   });
 }
 SLUICE_DRIVER(cuMemHostAlloc, void** out, size_t bytes, unsigned flags) {
-  return driver_call("cuMemHostAlloc", [&](Process& p) { return allocate(p, bytes, Origin::HostPinned, flags, out); });
+  return driver_call("cuMemHostAlloc",
+                     [&](Process& p) { return allocate(p, bytes, Origin::HostPinned, flags, out); });
 }
 SLUICE_DRIVER(cuMemFreeHost, void* pointer) {
   return driver_call("cuMemFreeHost", [&](Process& p) { return release(p, pointer, {Origin::HostPinned}); });
 }
 SLUICE_DRIVER(cuMemHostRegister_v2, void* pointer, size_t bytes, unsigned flags) {
-  return driver_call("cuMemHostRegister", [&](Process& p) { return p.memory.enter_host(pointer, bytes, flags); });
+  return driver_call("cuMemHostRegister",
+                     [&](Process& p) { return p.memory.enter_host(pointer, bytes, flags); });
 }
 SLUICE_DRIVER_OLD(cuMemHostRegister, void* pointer, size_t bytes, unsigned flags) {
   return sluice_drv_cuMemHostRegister_v2(pointer, bytes, flags);
@@ -121,7 +128,8 @@ SLUICE_DRIVER(cuMemAllocManaged, CUdeviceptr* out, size_t bytes, unsigned flags)
     return allocate(p, bytes, Origin::Managed, flags, out);
   });
 }
-SLUICE_DRIVER(cuMemPrefetchAsync_v2, CUdeviceptr address, size_t bytes, CUmemLocation, unsigned, CUstream stream) {
+SLUICE_DRIVER(cuMemPrefetchAsync_v2, CUdeviceptr address, size_t bytes, CUmemLocation, unsigned,
+              CUstream stream) {
   return driver_call("cuMemPrefetchAsync", [&](Process& p) -> Status {
     if (p.streams.find(stream) == nullptr) return cudaErrorInvalidResourceHandle;
     return p.memory.covers(pointer_of(address), bytes) ? cudaSuccess : cudaErrorInvalidValue;
@@ -139,14 +147,17 @@ SLUICE_DRIVER_OLD(cuMemAdvise, CUdeviceptr address, size_t bytes, CUmem_advise a
   return sluice_drv_cuMemAdvise_v2(address, bytes, advice, {});
 }
 SLUICE_DRIVER(cuPointerGetAttribute, void* out, CUpointer_attribute attribute, CUdeviceptr address) {
-  return driver_call("cuPointerGetAttribute", [&](Process& p) { return pointer_attribute(p, attribute, address, out); });
+  return driver_call("cuPointerGetAttribute",
+                     [&](Process& p) { return pointer_attribute(p, attribute, address, out); });
 }
-SLUICE_DRIVER(cuPointerGetAttributes, unsigned count, CUpointer_attribute* attributes, void** out, CUdeviceptr address) {
+SLUICE_DRIVER(cuPointerGetAttributes, unsigned count, CUpointer_attribute* attributes, void** out,
+              CUdeviceptr address) {
   return driver_call("cuPointerGetAttributes", [&](Process& p) -> Status {
     if (count == 0 || attributes == nullptr || out == nullptr) return cudaErrorInvalidValue;
     for (unsigned i = 0; i < count; ++i) {
       // An unknown pointer gives null values, not an error. The largest value is 8 bytes; most are 4.
-      if (pointer_attribute(p, attributes[i], address, out[i]) != kOk && out[i] != nullptr) std::memset(out[i], 0, 4);
+      if (pointer_attribute(p, attributes[i], address, out[i]) != kOk && out[i] != nullptr)
+        std::memset(out[i], 0, 4);
     }
     return kOk;
   });
@@ -158,10 +169,12 @@ SLUICE_DRIVER(cuPointerSetAttribute, const void* value, CUpointer_attribute attr
   });
 }
 
-// --- pools ----------------------------------------------------------------------------------------------------------
+// --- pools
+// ----------------------------------------------------------------------------------------------------------
 
 SLUICE_DRIVER(cuMemAllocAsync, CUdeviceptr* out, size_t bytes, CUstream stream) {
-  return driver_call("cuMemAllocAsync", [&](Process& p) { return allocate_async(p, out, bytes, nullptr, stream); });
+  return driver_call("cuMemAllocAsync",
+                     [&](Process& p) { return allocate_async(p, out, bytes, nullptr, stream); });
 }
 SLUICE_DRIVER(cuMemAllocFromPoolAsync, CUdeviceptr* out, size_t bytes, CUmemoryPool pool, CUstream stream) {
   return driver_call("cuMemAllocFromPoolAsync", [&](Process& p) -> Status {
@@ -179,7 +192,8 @@ SLUICE_DRIVER(cuMemFreeAsync, CUdeviceptr address, CUstream handle) {
 SLUICE_DRIVER(cuMemPoolCreate, CUmemoryPool* out, const CUmemPoolProps* properties) {
   return driver_call("cuMemPoolCreate", [&](Process& p) -> Status {
     if (out == nullptr || properties == nullptr) return cudaErrorInvalidValue;
-    if (properties->location.type != CU_MEM_LOCATION_TYPE_DEVICE || properties->handleTypes != CU_MEM_HANDLE_TYPE_NONE) {
+    if (properties->location.type != CU_MEM_LOCATION_TYPE_DEVICE ||
+        properties->handleTypes != CU_MEM_HANDLE_TYPE_NONE) {
       return cudaErrorNotSupported;
     }
     return create_pool(p, properties->location.id, out);
@@ -194,10 +208,12 @@ SLUICE_DRIVER(cuMemPoolTrimTo, CUmemoryPool pool, size_t) {
   });
 }
 SLUICE_DRIVER(cuMemPoolSetAttribute, CUmemoryPool pool, CUmemPool_attribute attribute, void* value) {
-  return driver_call("cuMemPoolSetAttribute", [&](Process& p) { return set_pool_attribute(p, pool, attribute, value); });
+  return driver_call("cuMemPoolSetAttribute",
+                     [&](Process& p) { return set_pool_attribute(p, pool, attribute, value); });
 }
 SLUICE_DRIVER(cuMemPoolGetAttribute, CUmemoryPool pool, CUmemPool_attribute attribute, void* value) {
-  return driver_call("cuMemPoolGetAttribute", [&](Process& p) { return pool_attribute(p, pool, attribute, value); });
+  return driver_call("cuMemPoolGetAttribute",
+                     [&](Process& p) { return pool_attribute(p, pool, attribute, value); });
 }
 SLUICE_DRIVER(cuMemPoolSetAccess, CUmemoryPool pool, const CUmemAccessDesc*, size_t) {
   return driver_call("cuMemPoolSetAccess", [&](Process& p) -> Status {

@@ -14,11 +14,12 @@ Status pitched_copy(cudaPitchedPtr to, cudaPos to_at, cudaPitchedPtr from, cudaP
     return static_cast<char*>(memory.ptr) + at.x + at.y * memory.pitch + at.z * memory.pitch * memory.ysize;
   };
   if (to.ptr == nullptr || from.ptr == nullptr) return cudaErrorInvalidValue;
-  if (extent.width + to_at.x > to.pitch || extent.width + from_at.x > from.pitch) return cudaErrorInvalidPitchValue;
+  if (extent.width + to_at.x > to.pitch || extent.width + from_at.x > from.pitch)
+    return cudaErrorInvalidPitchValue;
   if (extent.depth > 1 && (extent.height + to_at.y > to.ysize || extent.height + from_at.y > from.ysize)) {
     return cudaErrorInvalidValue;
   }
-  *out = {begin(to, to_at), begin(from, from_at), extent.width,         extent.height,           extent.depth,
+  *out = {begin(to, to_at), begin(from, from_at), extent.width,        extent.height,           extent.depth,
           to.pitch,         from.pitch,           to.pitch * to.ysize, from.pitch * from.ysize, direction};
   return kOk;
 }
@@ -31,14 +32,15 @@ Status copy_from(Process& process, const cudaMemcpy3DParms* parameters, Copy* ou
   }
   const auto direction = direction_of(parameters->kind);
   if (!direction) return cudaErrorInvalidMemcpyDirection;
-  return pitched_copy(parameters->dstPtr, parameters->dstPos, parameters->srcPtr, parameters->srcPos, parameters->extent,
-                      *direction, out);
+  return pitched_copy(parameters->dstPtr, parameters->dstPos, parameters->srcPtr, parameters->srcPos,
+                      parameters->extent, *direction, out);
 }
 
 cudaMemcpy3DParms parameters_of(const Copy& copy) {
   cudaMemcpy3DParms parameters{};
   const auto rows = [&](size_t slice, size_t pitch) { return slice == 0 ? copy.height : slice / pitch; };
-  parameters.srcPtr = {const_cast<void*>(copy.from), copy.from_pitch, copy.width, rows(copy.from_slice, copy.from_pitch)};
+  parameters.srcPtr = {const_cast<void*>(copy.from), copy.from_pitch, copy.width,
+                       rows(copy.from_slice, copy.from_pitch)};
   parameters.dstPtr = {copy.to, copy.to_pitch, copy.width, rows(copy.to_slice, copy.to_pitch)};
   parameters.extent = {copy.width, copy.height, copy.depth};
   parameters.kind = static_cast<cudaMemcpyKind>(copy.direction);

@@ -19,8 +19,8 @@ Status submit(Process& process, cudaStream_t handle, Operation operation, Wait w
                            : process.streams.submit(*stream, std::move(operation));
 }
 
-cudaError_t copy_linear(const char* name, void* to, const void* from, size_t bytes, cudaMemcpyKind kind, cudaStream_t stream,
-                        Wait wait) {
+cudaError_t copy_linear(const char* name, void* to, const void* from, size_t bytes, cudaMemcpyKind kind,
+                        cudaStream_t stream, Wait wait) {
   return runtime_call(name, [&](Process& process) -> Status {
     const auto direction = direction_of(kind);
     if (!direction) return cudaErrorInvalidMemcpyDirection;
@@ -28,13 +28,14 @@ cudaError_t copy_linear(const char* name, void* to, const void* from, size_t byt
   });
 }
 
-cudaError_t copy_2d(const char* name, void* to, size_t to_pitch, const void* from, size_t from_pitch, size_t width,
-                    size_t height, cudaMemcpyKind kind, cudaStream_t stream, Wait wait) {
+cudaError_t copy_2d(const char* name, void* to, size_t to_pitch, const void* from, size_t from_pitch,
+                    size_t width, size_t height, cudaMemcpyKind kind, cudaStream_t stream, Wait wait) {
   return runtime_call(name, [&](Process& process) -> Status {
     const auto direction = direction_of(kind);
     if (!direction) return cudaErrorInvalidMemcpyDirection;
     if (width > to_pitch || width > from_pitch) return cudaErrorInvalidPitchValue;
-    return submit(process, stream, Copy{to, from, width, height, 1, to_pitch, from_pitch, 0, 0, *direction}, wait);
+    return submit(process, stream, Copy{to, from, width, height, 1, to_pitch, from_pitch, 0, 0, *direction},
+                  wait);
   });
 }
 
@@ -46,14 +47,17 @@ cudaError_t copy_3d(const char* name, const cudaMemcpy3DParms* parameters, cudaS
   });
 }
 
-cudaError_t copy_3d_peer(const char* name, const cudaMemcpy3DPeerParms* parameters, cudaStream_t stream, Wait wait) {
+cudaError_t copy_3d_peer(const char* name, const cudaMemcpy3DPeerParms* parameters, cudaStream_t stream,
+                         Wait wait) {
   return runtime_call(name, [&](Process& process) -> Status {
     if (parameters == nullptr) return cudaErrorInvalidValue;
     if (parameters->srcArray != nullptr || parameters->dstArray != nullptr) return cudaErrorNotSupported;
-    if (!process.has_device(parameters->srcDevice) || !process.has_device(parameters->dstDevice)) return cudaErrorInvalidDevice;
+    if (!process.has_device(parameters->srcDevice) || !process.has_device(parameters->dstDevice))
+      return cudaErrorInvalidDevice;
     Copy copy;
-    if (const Status s = pitched_copy(parameters->dstPtr, parameters->dstPos, parameters->srcPtr, parameters->srcPos,
-                                 parameters->extent, Direction::DeviceToDevice, &copy);
+    if (const Status s =
+            pitched_copy(parameters->dstPtr, parameters->dstPos, parameters->srcPtr, parameters->srcPos,
+                         parameters->extent, Direction::DeviceToDevice, &copy);
         s != kOk) {
       return s;
     }
@@ -61,8 +65,8 @@ cudaError_t copy_3d_peer(const char* name, const cudaMemcpy3DPeerParms* paramete
   });
 }
 
-cudaError_t copy_peer(const char* name, void* to, int to_device, const void* from, int from_device, size_t bytes,
-                      cudaStream_t stream) {
+cudaError_t copy_peer(const char* name, void* to, int to_device, const void* from, int from_device,
+                      size_t bytes, cudaStream_t stream) {
   return runtime_call(name, [&](Process& process) -> Status {
     if (!process.has_device(to_device) || !process.has_device(from_device)) return cudaErrorInvalidDevice;
     return submit(process, stream, Copy::linear(to, from, bytes, Direction::DeviceToDevice), Wait::No);
@@ -79,7 +83,8 @@ cudaError_t copy_symbol(const char* name, const void* symbol, const void* other,
       return cudaErrorInvalidMemcpyDirection;
     }
     const Variable* variable = nullptr;
-    if (const Status s = process.code.variable(symbol, process.current_device(), &variable); s != kOk) return s;
+    if (const Status s = process.code.variable(symbol, process.current_device(), &variable); s != kOk)
+      return s;
     if (offset > variable->bytes || bytes > variable->bytes - offset) return cudaErrorInvalidValue;
     void* place = reinterpret_cast<void*>(variable->address + offset);
     const Copy copy = to_symbol ? Copy::linear(place, other, bytes, *direction)
@@ -88,17 +93,19 @@ cudaError_t copy_symbol(const char* name, const void* symbol, const void* other,
   });
 }
 
-cudaError_t fill(const char* name, void* to, size_t pitch, int value, size_t width, size_t height, cudaStream_t stream) {
+cudaError_t fill(const char* name, void* to, size_t pitch, int value, size_t width, size_t height,
+                 cudaStream_t stream) {
   return runtime_call(name, [&](Process& process) -> Status {
-    return submit(process, stream, Fill{to, static_cast<uint32_t>(value) & 0xff, 1, width, height, 1, pitch, 0}, Wait::No);
+    return submit(process, stream,
+                  Fill{to, static_cast<uint32_t>(value) & 0xff, 1, width, height, 1, pitch, 0}, Wait::No);
   });
 }
 
 cudaError_t fill_3d(const char* name, cudaPitchedPtr to, int value, cudaExtent extent, cudaStream_t stream) {
   return runtime_call(name, [&](Process& process) -> Status {
     return submit(process, stream,
-                  Fill{to.ptr, static_cast<uint32_t>(value) & 0xff, 1, extent.width, extent.height, extent.depth, to.pitch,
-                       to.pitch * to.ysize},
+                  Fill{to.ptr, static_cast<uint32_t>(value) & 0xff, 1, extent.width, extent.height,
+                       extent.depth, to.pitch, to.pitch * to.ysize},
                   Wait::No);
   });
 }
@@ -108,15 +115,16 @@ cudaError_t fill_3d(const char* name, cudaPitchedPtr to, int value, cudaExtent e
 SLUICE_RUNTIME(cudaMemcpy, void* to, const void* from, size_t bytes, cudaMemcpyKind kind) {
   return copy_linear("cudaMemcpy", to, from, bytes, kind, nullptr, Wait::Yes);
 }
-SLUICE_RUNTIME(cudaMemcpyAsync, void* to, const void* from, size_t bytes, cudaMemcpyKind kind, cudaStream_t stream) {
+SLUICE_RUNTIME(cudaMemcpyAsync, void* to, const void* from, size_t bytes, cudaMemcpyKind kind,
+               cudaStream_t stream) {
   return copy_linear("cudaMemcpyAsync", to, from, bytes, kind, stream, Wait::No);
 }
-SLUICE_RUNTIME(cudaMemcpy2D, void* to, size_t to_pitch, const void* from, size_t from_pitch, size_t width, size_t height,
-               cudaMemcpyKind kind) {
+SLUICE_RUNTIME(cudaMemcpy2D, void* to, size_t to_pitch, const void* from, size_t from_pitch, size_t width,
+               size_t height, cudaMemcpyKind kind) {
   return copy_2d("cudaMemcpy2D", to, to_pitch, from, from_pitch, width, height, kind, nullptr, Wait::Yes);
 }
-SLUICE_RUNTIME(cudaMemcpy2DAsync, void* to, size_t to_pitch, const void* from, size_t from_pitch, size_t width,
-               size_t height, cudaMemcpyKind kind, cudaStream_t stream) {
+SLUICE_RUNTIME(cudaMemcpy2DAsync, void* to, size_t to_pitch, const void* from, size_t from_pitch,
+               size_t width, size_t height, cudaMemcpyKind kind, cudaStream_t stream) {
   return copy_2d("cudaMemcpy2DAsync", to, to_pitch, from, from_pitch, width, height, kind, stream, Wait::No);
 }
 SLUICE_RUNTIME(cudaMemcpy3D, const cudaMemcpy3DParms* parameters) {
@@ -139,25 +147,28 @@ SLUICE_RUNTIME(cudaMemcpyPeerAsync, void* to, int to_device, const void* from, i
   return copy_peer("cudaMemcpyPeerAsync", to, to_device, from, from_device, bytes, stream);
 }
 
-SLUICE_RUNTIME(cudaMemcpyToSymbol, const void* symbol, const void* from, size_t bytes, size_t offset, cudaMemcpyKind kind) {
+SLUICE_RUNTIME(cudaMemcpyToSymbol, const void* symbol, const void* from, size_t bytes, size_t offset,
+               cudaMemcpyKind kind) {
   return copy_symbol("cudaMemcpyToSymbol", symbol, from, bytes, offset, kind, nullptr, true, Wait::Yes);
 }
-SLUICE_RUNTIME(cudaMemcpyFromSymbol, void* to, const void* symbol, size_t bytes, size_t offset, cudaMemcpyKind kind) {
+SLUICE_RUNTIME(cudaMemcpyFromSymbol, void* to, const void* symbol, size_t bytes, size_t offset,
+               cudaMemcpyKind kind) {
   return copy_symbol("cudaMemcpyFromSymbol", symbol, to, bytes, offset, kind, nullptr, false, Wait::Yes);
 }
 SLUICE_RUNTIME(cudaMemcpyToSymbolAsync, const void* symbol, const void* from, size_t bytes, size_t offset,
                cudaMemcpyKind kind, cudaStream_t stream) {
   return copy_symbol("cudaMemcpyToSymbolAsync", symbol, from, bytes, offset, kind, stream, true, Wait::No);
 }
-SLUICE_RUNTIME(cudaMemcpyFromSymbolAsync, void* to, const void* symbol, size_t bytes, size_t offset, cudaMemcpyKind kind,
-               cudaStream_t stream) {
+SLUICE_RUNTIME(cudaMemcpyFromSymbolAsync, void* to, const void* symbol, size_t bytes, size_t offset,
+               cudaMemcpyKind kind, cudaStream_t stream) {
   return copy_symbol("cudaMemcpyFromSymbolAsync", symbol, to, bytes, offset, kind, stream, false, Wait::No);
 }
 SLUICE_RUNTIME(cudaGetSymbolAddress, void** out, const void* symbol) {
   return runtime_call("cudaGetSymbolAddress", [&](Process& process) -> Status {
     if (out == nullptr) return cudaErrorInvalidValue;
     const Variable* variable = nullptr;
-    if (const Status s = process.code.variable(symbol, process.current_device(), &variable); s != kOk) return s;
+    if (const Status s = process.code.variable(symbol, process.current_device(), &variable); s != kOk)
+      return s;
     *out = reinterpret_cast<void*>(variable->address);
     return kOk;
   });
@@ -166,7 +177,8 @@ SLUICE_RUNTIME(cudaGetSymbolSize, size_t* out, const void* symbol) {
   return runtime_call("cudaGetSymbolSize", [&](Process& process) -> Status {
     if (out == nullptr) return cudaErrorInvalidValue;
     const Variable* variable = nullptr;
-    if (const Status s = process.code.variable(symbol, process.current_device(), &variable); s != kOk) return s;
+    if (const Status s = process.code.variable(symbol, process.current_device(), &variable); s != kOk)
+      return s;
     *out = variable->bytes;
     return kOk;
   });
@@ -181,7 +193,8 @@ SLUICE_RUNTIME(cudaMemsetAsync, void* to, int value, size_t bytes, cudaStream_t 
 SLUICE_RUNTIME(cudaMemset2D, void* to, size_t pitch, int value, size_t width, size_t height) {
   return fill("cudaMemset2D", to, pitch, value, width, height, nullptr);
 }
-SLUICE_RUNTIME(cudaMemset2DAsync, void* to, size_t pitch, int value, size_t width, size_t height, cudaStream_t stream) {
+SLUICE_RUNTIME(cudaMemset2DAsync, void* to, size_t pitch, int value, size_t width, size_t height,
+               cudaStream_t stream) {
   return fill("cudaMemset2DAsync", to, pitch, value, width, height, stream);
 }
 SLUICE_RUNTIME(cudaMemset3D, cudaPitchedPtr to, int value, cudaExtent extent) {
@@ -191,14 +204,15 @@ SLUICE_RUNTIME(cudaMemset3DAsync, cudaPitchedPtr to, int value, cudaExtent exten
   return fill_3d("cudaMemset3DAsync", to, value, extent, stream);
 }
 
-SLUICE_RUNTIME(cudaMemcpyBatchAsync, void* const* to, const void* const* from, const size_t* bytes, size_t count,
-               cudaMemcpyAttributes*, size_t*, size_t, cudaStream_t handle) {
+SLUICE_RUNTIME(cudaMemcpyBatchAsync, void* const* to, const void* const* from, const size_t* bytes,
+               size_t count, cudaMemcpyAttributes*, size_t*, size_t, cudaStream_t handle) {
   return runtime_call("cudaMemcpyBatchAsync", [&](Process& process) -> Status {
     if (count == 0 || to == nullptr || from == nullptr || bytes == nullptr) return cudaErrorInvalidValue;
     // The real call does not take the legacy stream.
     if (handle == nullptr || handle == cudaStreamLegacy) return cudaErrorInvalidValue;
     for (size_t i = 0; i < count; ++i) {
-      if (const Status s = submit(process, handle, Copy::linear(to[i], from[i], bytes[i], Direction::Default), Wait::No);
+      if (const Status s =
+              submit(process, handle, Copy::linear(to[i], from[i], bytes[i], Direction::Default), Wait::No);
           s != kOk) {
         return s;
       }

@@ -20,19 +20,25 @@ constexpr int kVersion12 = 12090;
 }  // namespace
 
 SLUICE_RUNTIME(cudaGetDeviceCount, int* count) {
-  return runtime_call("cudaGetDeviceCount", [&](Process& p) -> Status {
-    if (count == nullptr) return cudaErrorInvalidValue;
-    *count = p.device_count();
-    return kOk;
-  });
+  return runtime_call(
+      "cudaGetDeviceCount",
+      [&](Process& p) -> Status {
+        if (count == nullptr) return cudaErrorInvalidValue;
+        *count = p.device_count();
+        return kOk;
+      },
+      Gate::Query);
 }
 
 SLUICE_RUNTIME(cudaGetDevice, int* device) {
-  return runtime_call("cudaGetDevice", [&](Process& p) -> Status {
-    if (device == nullptr) return cudaErrorInvalidValue;
-    *device = p.current_device();
-    return kOk;
-  });
+  return runtime_call(
+      "cudaGetDevice",
+      [&](Process& p) -> Status {
+        if (device == nullptr) return cudaErrorInvalidValue;
+        *device = p.current_device();
+        return kOk;
+      },
+      Gate::Query);
 }
 
 SLUICE_RUNTIME(cudaSetDevice, int device) {
@@ -84,55 +90,72 @@ SLUICE_RUNTIME(cudaChooseDevice, int* device, const cudaDeviceProp* wanted) {
 }
 
 SLUICE_RUNTIME(cudaGetDeviceProperties, cudaDeviceProp* out, int device) {
-  return runtime_call("cudaGetDeviceProperties", [&](Process& p) -> Status {
-    if (out == nullptr) return cudaErrorInvalidValue;
-    if (!p.has_device(device)) return cudaErrorInvalidDevice;
-    fill_properties(p.profile, device, out);
-    return kOk;
-  });
+  return runtime_call(
+      "cudaGetDeviceProperties",
+      [&](Process& p) -> Status {
+        if (out == nullptr) return cudaErrorInvalidValue;
+        if (!p.has_device(device)) return cudaErrorInvalidDevice;
+        fill_properties(p.profile, device, out);
+        return kOk;
+      },
+      Gate::Query);
 }
 
 SLUICE_RUNTIME_12(cudaGetDeviceProperties_v2, DeviceProperties12* out, int device) {
-  return runtime_call("cudaGetDeviceProperties", [&](Process& p) -> Status {
-    if (out == nullptr) return cudaErrorInvalidValue;
-    if (!p.has_device(device)) return cudaErrorInvalidDevice;
-    fill_properties(p.profile, device, out);
-    return kOk;
-  });
+  return runtime_call(
+      "cudaGetDeviceProperties",
+      [&](Process& p) -> Status {
+        if (out == nullptr) return cudaErrorInvalidValue;
+        if (!p.has_device(device)) return cudaErrorInvalidDevice;
+        fill_properties(p.profile, device, out);
+        return kOk;
+      },
+      Gate::Query);
 }
 
 // The form of CUDA 11 ends before the members that CUDA 12 added; its size is what the caller has reserved.
 SLUICE_RUNTIME_12(cudaGetDeviceProperties, void* out, int device) {
-  return runtime_call("cudaGetDeviceProperties", [&](Process& p) -> Status {
-    if (out == nullptr) return cudaErrorInvalidValue;
-    if (!p.has_device(device)) return cudaErrorInvalidDevice;
-    DeviceProperties12 properties;
-    fill_properties(p.profile, device, &properties);
-    std::memcpy(out, &properties, kDeviceProperties11Bytes);
-    return kOk;
-  });
+  return runtime_call(
+      "cudaGetDeviceProperties",
+      [&](Process& p) -> Status {
+        if (out == nullptr) return cudaErrorInvalidValue;
+        if (!p.has_device(device)) return cudaErrorInvalidDevice;
+        DeviceProperties12 properties;
+        fill_properties(p.profile, device, &properties);
+        std::memcpy(out, &properties, kDeviceProperties11Bytes);
+        return kOk;
+      },
+      Gate::Query);
 }
 
 SLUICE_RUNTIME(cudaDeviceGetAttribute, int* value, cudaDeviceAttr attribute, int device) {
-  return runtime_call("cudaDeviceGetAttribute", [&](Process& p) -> Status {
-    if (value == nullptr) return cudaErrorInvalidValue;
-    if (!p.has_device(device)) return cudaErrorInvalidDevice;
-    const auto known = p.profile.attribute(static_cast<CUdevice_attribute>(attribute), device);
-    if (!known) return cudaErrorInvalidValue;
-    *value = *known;
-    return kOk;
-  });
+  return runtime_call(
+      "cudaDeviceGetAttribute",
+      [&](Process& p) -> Status {
+        if (value == nullptr) return cudaErrorInvalidValue;
+        if (!p.has_device(device)) return cudaErrorInvalidDevice;
+        const auto known = p.profile.attribute(static_cast<CUdevice_attribute>(attribute), device);
+        if (!known) return cudaErrorInvalidValue;
+        *value = *known;
+        return kOk;
+      },
+      Gate::Query);
 }
 
 SLUICE_RUNTIME(cudaDeviceGetPCIBusId, char* text, int bytes, int device) {
-  return runtime_call("cudaDeviceGetPCIBusId", [&](Process& p) -> Status {
-    if (!p.has_device(device)) return cudaErrorInvalidDevice;
-    return pci_bus_id(p.profile, device, text, bytes);
-  });
+  return runtime_call(
+      "cudaDeviceGetPCIBusId",
+      [&](Process& p) -> Status {
+        if (!p.has_device(device)) return cudaErrorInvalidDevice;
+        return pci_bus_id(p.profile, device, text, bytes);
+      },
+      Gate::Query);
 }
 
 SLUICE_RUNTIME(cudaDeviceGetByPCIBusId, int* device, const char* text) {
-  return runtime_call("cudaDeviceGetByPCIBusId", [&](Process& p) { return device_by_pci_bus_id(p, text, device); });
+  return runtime_call(
+      "cudaDeviceGetByPCIBusId", [&](Process& p) { return device_by_pci_bus_id(p, text, device); },
+      Gate::Query);
 }
 
 SLUICE_RUNTIME(cudaDeviceSynchronize) {
@@ -154,11 +177,13 @@ SLUICE_RUNTIME(cudaDeviceReset) {
 }
 
 SLUICE_RUNTIME(cudaDeviceGetLimit, size_t* value, cudaLimit limit) {
-  return runtime_call("cudaDeviceGetLimit", [&](Process& p) { return device_limit(p, static_cast<CUlimit>(limit), value); });
+  return runtime_call("cudaDeviceGetLimit",
+                      [&](Process& p) { return device_limit(p, static_cast<CUlimit>(limit), value); });
 }
 
 SLUICE_RUNTIME(cudaDeviceSetLimit, cudaLimit limit, size_t value) {
-  return runtime_call("cudaDeviceSetLimit", [&](Process& p) { return set_device_limit(p, static_cast<CUlimit>(limit), value); });
+  return runtime_call("cudaDeviceSetLimit",
+                      [&](Process& p) { return set_device_limit(p, static_cast<CUlimit>(limit), value); });
 }
 
 SLUICE_RUNTIME(cudaDeviceGetCacheConfig, cudaFuncCache* config) {
@@ -227,7 +252,8 @@ SLUICE_RUNTIME(cudaDeviceGetP2PAttribute, int* value, cudaDeviceP2PAttr attribut
   });
 }
 
-SLUICE_RUNTIME(cudaDeviceGetTexture1DLinearMaxWidth, size_t* width, const cudaChannelFormatDesc*, int device) {
+SLUICE_RUNTIME(cudaDeviceGetTexture1DLinearMaxWidth, size_t* width, const cudaChannelFormatDesc*,
+               int device) {
   return runtime_call("cudaDeviceGetTexture1DLinearMaxWidth", [&](Process& p) -> Status {
     if (width == nullptr) return cudaErrorInvalidValue;
     if (!p.has_device(device)) return cudaErrorInvalidDevice;
@@ -236,7 +262,8 @@ SLUICE_RUNTIME(cudaDeviceGetTexture1DLinearMaxWidth, size_t* width, const cudaCh
   });
 }
 
-// --- versions and errors --------------------------------------------------------------------------------------------
+// --- versions and errors
+// --------------------------------------------------------------------------------------------
 
 SLUICE_RUNTIME(cudaRuntimeGetVersion, int* version) {
   if (version == nullptr) return cudaErrorInvalidValue;

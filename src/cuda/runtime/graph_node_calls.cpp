@@ -11,7 +11,8 @@ using namespace sluice::cuda;
 
 namespace {
 
-// --- parameters to operations -----------------------------------------------------------------------------------------
+// --- parameters to operations
+// -----------------------------------------------------------------------------------------
 
 // Kernel parameters of both generations have the same members.
 template <class Parameters>
@@ -23,7 +24,9 @@ Status to_operation(Process& p, const Parameters* given, KernelCall* out) {
   shape.dynamic_shared = given->sharedMemBytes;
   return kernel_operation(p, given->func, shape, given->kernelParams, given->extra, out);
 }
-Status to_operation(Process& p, const cudaMemcpy3DParms* given, Copy* out) { return copy_from(p, given, out); }
+Status to_operation(Process& p, const cudaMemcpy3DParms* given, Copy* out) {
+  return copy_from(p, given, out);
+}
 template <class Parameters>
 Status fill_from(const Parameters* given, Fill* out) {
   if (given == nullptr) return cudaErrorInvalidValue;
@@ -32,17 +35,21 @@ Status fill_from(const Parameters* given, Fill* out) {
   *out = {given->dst, given->value, element, given->width, given->height, 1, given->pitch, 0};
   return kOk;
 }
-Status to_operation(Process&, const cudaMemsetParams* given, Fill* out) { return fill_from(given, out); }
+Status to_operation(Process&, const cudaMemsetParams* given, Fill* out) {
+  return fill_from(given, out);
+}
 template <class Parameters>
 Status host_from(const Parameters* given, HostCall* out) {
   if (given == nullptr || given->fn == nullptr) return cudaErrorInvalidValue;
   *out = {given->fn, given->userData};
   return kOk;
 }
-Status to_operation(Process&, const cudaHostNodeParams* given, HostCall* out) { return host_from(given, out); }
+Status to_operation(Process&, const cudaHostNodeParams* given, HostCall* out) {
+  return host_from(given, out);
+}
 
-Status symbol_copy(Process& p, const void* symbol, const void* other, size_t bytes, size_t offset, cudaMemcpyKind kind,
-                   bool to_symbol, Copy* out) {
+Status symbol_copy(Process& p, const void* symbol, const void* other, size_t bytes, size_t offset,
+                   cudaMemcpyKind kind, bool to_symbol, Copy* out) {
   const auto direction = direction_of(kind);
   if (!direction) return cudaErrorInvalidMemcpyDirection;
   const Variable* variable = nullptr;
@@ -75,7 +82,8 @@ cudaError_t add(const char* name, const NewNode& where, Make make) {
   return runtime_call(name, [&](Process& p) -> Status {
     T operation;
     if (const Status s = make(p, &operation); s != kOk) return s;
-    return add_node(p, where.out, where.graph, where.dependencies, nullptr, where.count, std::move(operation));
+    return add_node(p, where.out, where.graph, where.dependencies, nullptr, where.count,
+                    std::move(operation));
   });
 }
 
@@ -103,10 +111,11 @@ auto of_exec(cudaGraphExec_t exec, cudaGraphNode_t node) {
 
 }  // namespace
 
-// --- kernels --------------------------------------------------------------------------------------------------------
+// --- kernels
+// --------------------------------------------------------------------------------------------------------
 
-SLUICE_RUNTIME(cudaGraphAddKernelNode, cudaGraphNode_t* out, cudaGraph_t graph, const cudaGraphNode_t* dependencies,
-               size_t count, const cudaKernelNodeParams* given) {
+SLUICE_RUNTIME(cudaGraphAddKernelNode, cudaGraphNode_t* out, cudaGraph_t graph,
+               const cudaGraphNode_t* dependencies, size_t count, const cudaKernelNodeParams* given) {
   return add<KernelCall>("cudaGraphAddKernelNode", {out, graph, dependencies, count},
                          [&](Process& p, KernelCall* o) { return to_operation(p, given, o); });
 }
@@ -127,7 +136,8 @@ SLUICE_RUNTIME(cudaGraphKernelNodeSetParams, cudaGraphNode_t node, const cudaKer
   return change<KernelCall>("cudaGraphKernelNodeSetParams", of_node<KernelCall>(node),
                             [&](Process& p, KernelCall* o) { return to_operation(p, given, o); });
 }
-SLUICE_RUNTIME(cudaGraphExecKernelNodeSetParams, cudaGraphExec_t exec, cudaGraphNode_t node, const cudaKernelNodeParams* given) {
+SLUICE_RUNTIME(cudaGraphExecKernelNodeSetParams, cudaGraphExec_t exec, cudaGraphNode_t node,
+               const cudaKernelNodeParams* given) {
   return change<KernelCall>("cudaGraphExecKernelNodeSetParams", of_exec<KernelCall>(exec, node),
                             [&](Process& p, KernelCall* o) { return to_operation(p, given, o); });
 }
@@ -158,7 +168,8 @@ cudaError_t copy_kernel_attributes(cudaGraphNode_t from, cudaGraphNode_t to) {
     auto* target = operation_of<KernelCall>(p, to);
     if (source == nullptr || target == nullptr) return cudaErrorInvalidValue;
     for (const CUlaunchAttribute& attribute : source->attributes) {
-      if (const Status s = set_kernel_node_attribute(p, target, attribute.id, &attribute.value); s != kOk) return s;
+      if (const Status s = set_kernel_node_attribute(p, target, attribute.id, &attribute.value); s != kOk)
+        return s;
     }
     return kOk;
   });
@@ -174,28 +185,33 @@ SLUICE_RUNTIME_12(cudaGraphKernelNodeCopyAttributes, cudaGraphNode_t from, cudaG
   return copy_kernel_attributes(from, to);
 }
 
-// --- copies ---------------------------------------------------------------------------------------------------------
+// --- copies
+// ---------------------------------------------------------------------------------------------------------
 
-SLUICE_RUNTIME(cudaGraphAddMemcpyNode, cudaGraphNode_t* out, cudaGraph_t graph, const cudaGraphNode_t* dependencies,
-               size_t count, const cudaMemcpy3DParms* given) {
+SLUICE_RUNTIME(cudaGraphAddMemcpyNode, cudaGraphNode_t* out, cudaGraph_t graph,
+               const cudaGraphNode_t* dependencies, size_t count, const cudaMemcpy3DParms* given) {
   return add<Copy>("cudaGraphAddMemcpyNode", {out, graph, dependencies, count},
                    [&](Process& p, Copy* o) { return to_operation(p, given, o); });
 }
-SLUICE_RUNTIME(cudaGraphAddMemcpyNode1D, cudaGraphNode_t* out, cudaGraph_t graph, const cudaGraphNode_t* dependencies,
-               size_t count, void* to, const void* from, size_t bytes, cudaMemcpyKind kind) {
+SLUICE_RUNTIME(cudaGraphAddMemcpyNode1D, cudaGraphNode_t* out, cudaGraph_t graph,
+               const cudaGraphNode_t* dependencies, size_t count, void* to, const void* from, size_t bytes,
+               cudaMemcpyKind kind) {
   return add<Copy>("cudaGraphAddMemcpyNode1D", {out, graph, dependencies, count},
                    [&](Process&, Copy* o) { return linear_copy(to, from, bytes, kind, o); });
 }
-SLUICE_RUNTIME(cudaGraphAddMemcpyNodeToSymbol, cudaGraphNode_t* out, cudaGraph_t graph, const cudaGraphNode_t* dependencies,
-               size_t count, const void* symbol, const void* from, size_t bytes, size_t offset, cudaMemcpyKind kind) {
-  return add<Copy>("cudaGraphAddMemcpyNodeToSymbol", {out, graph, dependencies, count},
-                   [&](Process& p, Copy* o) { return symbol_copy(p, symbol, from, bytes, offset, kind, true, o); });
+SLUICE_RUNTIME(cudaGraphAddMemcpyNodeToSymbol, cudaGraphNode_t* out, cudaGraph_t graph,
+               const cudaGraphNode_t* dependencies, size_t count, const void* symbol, const void* from,
+               size_t bytes, size_t offset, cudaMemcpyKind kind) {
+  return add<Copy>(
+      "cudaGraphAddMemcpyNodeToSymbol", {out, graph, dependencies, count},
+      [&](Process& p, Copy* o) { return symbol_copy(p, symbol, from, bytes, offset, kind, true, o); });
 }
 SLUICE_RUNTIME(cudaGraphAddMemcpyNodeFromSymbol, cudaGraphNode_t* out, cudaGraph_t graph,
-               const cudaGraphNode_t* dependencies, size_t count, void* to, const void* symbol, size_t bytes, size_t offset,
-               cudaMemcpyKind kind) {
-  return add<Copy>("cudaGraphAddMemcpyNodeFromSymbol", {out, graph, dependencies, count},
-                   [&](Process& p, Copy* o) { return symbol_copy(p, symbol, to, bytes, offset, kind, false, o); });
+               const cudaGraphNode_t* dependencies, size_t count, void* to, const void* symbol, size_t bytes,
+               size_t offset, cudaMemcpyKind kind) {
+  return add<Copy>(
+      "cudaGraphAddMemcpyNodeFromSymbol", {out, graph, dependencies, count},
+      [&](Process& p, Copy* o) { return symbol_copy(p, symbol, to, bytes, offset, kind, false, o); });
 }
 SLUICE_RUNTIME(cudaGraphMemcpyNodeGetParams, cudaGraphNode_t node, cudaMemcpy3DParms* out) {
   return runtime_call("cudaGraphMemcpyNodeGetParams", [&](Process& p) -> Status {
@@ -209,44 +225,51 @@ SLUICE_RUNTIME(cudaGraphMemcpyNodeSetParams, cudaGraphNode_t node, const cudaMem
   return change<Copy>("cudaGraphMemcpyNodeSetParams", of_node<Copy>(node),
                       [&](Process& p, Copy* o) { return to_operation(p, given, o); });
 }
-SLUICE_RUNTIME(cudaGraphMemcpyNodeSetParams1D, cudaGraphNode_t node, void* to, const void* from, size_t bytes, cudaMemcpyKind kind) {
+SLUICE_RUNTIME(cudaGraphMemcpyNodeSetParams1D, cudaGraphNode_t node, void* to, const void* from, size_t bytes,
+               cudaMemcpyKind kind) {
   return change<Copy>("cudaGraphMemcpyNodeSetParams1D", of_node<Copy>(node),
                       [&](Process&, Copy* o) { return linear_copy(to, from, bytes, kind, o); });
 }
-SLUICE_RUNTIME(cudaGraphMemcpyNodeSetParamsToSymbol, cudaGraphNode_t node, const void* symbol, const void* from, size_t bytes,
-               size_t offset, cudaMemcpyKind kind) {
-  return change<Copy>("cudaGraphMemcpyNodeSetParamsToSymbol", of_node<Copy>(node),
-                      [&](Process& p, Copy* o) { return symbol_copy(p, symbol, from, bytes, offset, kind, true, o); });
+SLUICE_RUNTIME(cudaGraphMemcpyNodeSetParamsToSymbol, cudaGraphNode_t node, const void* symbol,
+               const void* from, size_t bytes, size_t offset, cudaMemcpyKind kind) {
+  return change<Copy>("cudaGraphMemcpyNodeSetParamsToSymbol", of_node<Copy>(node), [&](Process& p, Copy* o) {
+    return symbol_copy(p, symbol, from, bytes, offset, kind, true, o);
+  });
 }
-SLUICE_RUNTIME(cudaGraphMemcpyNodeSetParamsFromSymbol, cudaGraphNode_t node, void* to, const void* symbol, size_t bytes,
-               size_t offset, cudaMemcpyKind kind) {
-  return change<Copy>("cudaGraphMemcpyNodeSetParamsFromSymbol", of_node<Copy>(node),
-                      [&](Process& p, Copy* o) { return symbol_copy(p, symbol, to, bytes, offset, kind, false, o); });
+SLUICE_RUNTIME(cudaGraphMemcpyNodeSetParamsFromSymbol, cudaGraphNode_t node, void* to, const void* symbol,
+               size_t bytes, size_t offset, cudaMemcpyKind kind) {
+  return change<Copy>(
+      "cudaGraphMemcpyNodeSetParamsFromSymbol", of_node<Copy>(node),
+      [&](Process& p, Copy* o) { return symbol_copy(p, symbol, to, bytes, offset, kind, false, o); });
 }
-SLUICE_RUNTIME(cudaGraphExecMemcpyNodeSetParams, cudaGraphExec_t exec, cudaGraphNode_t node, const cudaMemcpy3DParms* given) {
+SLUICE_RUNTIME(cudaGraphExecMemcpyNodeSetParams, cudaGraphExec_t exec, cudaGraphNode_t node,
+               const cudaMemcpy3DParms* given) {
   return change<Copy>("cudaGraphExecMemcpyNodeSetParams", of_exec<Copy>(exec, node),
                       [&](Process& p, Copy* o) { return to_operation(p, given, o); });
 }
-SLUICE_RUNTIME(cudaGraphExecMemcpyNodeSetParams1D, cudaGraphExec_t exec, cudaGraphNode_t node, void* to, const void* from,
-               size_t bytes, cudaMemcpyKind kind) {
+SLUICE_RUNTIME(cudaGraphExecMemcpyNodeSetParams1D, cudaGraphExec_t exec, cudaGraphNode_t node, void* to,
+               const void* from, size_t bytes, cudaMemcpyKind kind) {
   return change<Copy>("cudaGraphExecMemcpyNodeSetParams1D", of_exec<Copy>(exec, node),
                       [&](Process&, Copy* o) { return linear_copy(to, from, bytes, kind, o); });
 }
-SLUICE_RUNTIME(cudaGraphExecMemcpyNodeSetParamsToSymbol, cudaGraphExec_t exec, cudaGraphNode_t node, const void* symbol,
-               const void* from, size_t bytes, size_t offset, cudaMemcpyKind kind) {
-  return change<Copy>("cudaGraphExecMemcpyNodeSetParamsToSymbol", of_exec<Copy>(exec, node),
-                      [&](Process& p, Copy* o) { return symbol_copy(p, symbol, from, bytes, offset, kind, true, o); });
+SLUICE_RUNTIME(cudaGraphExecMemcpyNodeSetParamsToSymbol, cudaGraphExec_t exec, cudaGraphNode_t node,
+               const void* symbol, const void* from, size_t bytes, size_t offset, cudaMemcpyKind kind) {
+  return change<Copy>(
+      "cudaGraphExecMemcpyNodeSetParamsToSymbol", of_exec<Copy>(exec, node),
+      [&](Process& p, Copy* o) { return symbol_copy(p, symbol, from, bytes, offset, kind, true, o); });
 }
-SLUICE_RUNTIME(cudaGraphExecMemcpyNodeSetParamsFromSymbol, cudaGraphExec_t exec, cudaGraphNode_t node, void* to,
-               const void* symbol, size_t bytes, size_t offset, cudaMemcpyKind kind) {
-  return change<Copy>("cudaGraphExecMemcpyNodeSetParamsFromSymbol", of_exec<Copy>(exec, node),
-                      [&](Process& p, Copy* o) { return symbol_copy(p, symbol, to, bytes, offset, kind, false, o); });
+SLUICE_RUNTIME(cudaGraphExecMemcpyNodeSetParamsFromSymbol, cudaGraphExec_t exec, cudaGraphNode_t node,
+               void* to, const void* symbol, size_t bytes, size_t offset, cudaMemcpyKind kind) {
+  return change<Copy>(
+      "cudaGraphExecMemcpyNodeSetParamsFromSymbol", of_exec<Copy>(exec, node),
+      [&](Process& p, Copy* o) { return symbol_copy(p, symbol, to, bytes, offset, kind, false, o); });
 }
 
-// --- fills, host functions, child graphs, events ----------------------------------------------------------------------
+// --- fills, host functions, child graphs, events
+// ----------------------------------------------------------------------
 
-SLUICE_RUNTIME(cudaGraphAddMemsetNode, cudaGraphNode_t* out, cudaGraph_t graph, const cudaGraphNode_t* dependencies,
-               size_t count, const cudaMemsetParams* given) {
+SLUICE_RUNTIME(cudaGraphAddMemsetNode, cudaGraphNode_t* out, cudaGraph_t graph,
+               const cudaGraphNode_t* dependencies, size_t count, const cudaMemsetParams* given) {
   return add<Fill>("cudaGraphAddMemsetNode", {out, graph, dependencies, count},
                    [&](Process& p, Fill* o) { return to_operation(p, given, o); });
 }
@@ -262,12 +285,13 @@ SLUICE_RUNTIME(cudaGraphMemsetNodeSetParams, cudaGraphNode_t node, const cudaMem
   return change<Fill>("cudaGraphMemsetNodeSetParams", of_node<Fill>(node),
                       [&](Process& p, Fill* o) { return to_operation(p, given, o); });
 }
-SLUICE_RUNTIME(cudaGraphExecMemsetNodeSetParams, cudaGraphExec_t exec, cudaGraphNode_t node, const cudaMemsetParams* given) {
+SLUICE_RUNTIME(cudaGraphExecMemsetNodeSetParams, cudaGraphExec_t exec, cudaGraphNode_t node,
+               const cudaMemsetParams* given) {
   return change<Fill>("cudaGraphExecMemsetNodeSetParams", of_exec<Fill>(exec, node),
                       [&](Process& p, Fill* o) { return to_operation(p, given, o); });
 }
-SLUICE_RUNTIME(cudaGraphAddHostNode, cudaGraphNode_t* out, cudaGraph_t graph, const cudaGraphNode_t* dependencies,
-               size_t count, const cudaHostNodeParams* given) {
+SLUICE_RUNTIME(cudaGraphAddHostNode, cudaGraphNode_t* out, cudaGraph_t graph,
+               const cudaGraphNode_t* dependencies, size_t count, const cudaHostNodeParams* given) {
   return add<HostCall>("cudaGraphAddHostNode", {out, graph, dependencies, count},
                        [&](Process& p, HostCall* o) { return to_operation(p, given, o); });
 }
@@ -283,7 +307,8 @@ SLUICE_RUNTIME(cudaGraphHostNodeSetParams, cudaGraphNode_t node, const cudaHostN
   return change<HostCall>("cudaGraphHostNodeSetParams", of_node<HostCall>(node),
                           [&](Process& p, HostCall* o) { return to_operation(p, given, o); });
 }
-SLUICE_RUNTIME(cudaGraphExecHostNodeSetParams, cudaGraphExec_t exec, cudaGraphNode_t node, const cudaHostNodeParams* given) {
+SLUICE_RUNTIME(cudaGraphExecHostNodeSetParams, cudaGraphExec_t exec, cudaGraphNode_t node,
+               const cudaHostNodeParams* given) {
   return change<HostCall>("cudaGraphExecHostNodeSetParams", of_exec<HostCall>(exec, node),
                           [&](Process& p, HostCall* o) { return to_operation(p, given, o); });
 }
@@ -317,8 +342,8 @@ cudaError_t node_event(const char* name, cudaGraphNode_t node, cudaEvent_t* out)
 
 }  // namespace
 
-SLUICE_RUNTIME(cudaGraphAddChildGraphNode, cudaGraphNode_t* out, cudaGraph_t graph, const cudaGraphNode_t* dependencies,
-               size_t count, cudaGraph_t child) {
+SLUICE_RUNTIME(cudaGraphAddChildGraphNode, cudaGraphNode_t* out, cudaGraph_t graph,
+               const cudaGraphNode_t* dependencies, size_t count, cudaGraph_t child) {
   return add<ChildGraph>("cudaGraphAddChildGraphNode", {out, graph, dependencies, count},
                          [&](Process& p, ChildGraph* o) { return child_of(p, child, o); });
 }
@@ -330,16 +355,18 @@ SLUICE_RUNTIME(cudaGraphChildGraphNodeGetGraph, cudaGraphNode_t node, cudaGraph_
     return kOk;
   });
 }
-SLUICE_RUNTIME(cudaGraphAddEmptyNode, cudaGraphNode_t* out, cudaGraph_t graph, const cudaGraphNode_t* dependencies, size_t count) {
-  return add<NoWork>("cudaGraphAddEmptyNode", {out, graph, dependencies, count}, [](Process&, NoWork*) { return kOk; });
+SLUICE_RUNTIME(cudaGraphAddEmptyNode, cudaGraphNode_t* out, cudaGraph_t graph,
+               const cudaGraphNode_t* dependencies, size_t count) {
+  return add<NoWork>("cudaGraphAddEmptyNode", {out, graph, dependencies, count},
+                     [](Process&, NoWork*) { return kOk; });
 }
-SLUICE_RUNTIME(cudaGraphAddEventRecordNode, cudaGraphNode_t* out, cudaGraph_t graph, const cudaGraphNode_t* dependencies,
-               size_t count, cudaEvent_t event) {
+SLUICE_RUNTIME(cudaGraphAddEventRecordNode, cudaGraphNode_t* out, cudaGraph_t graph,
+               const cudaGraphNode_t* dependencies, size_t count, cudaEvent_t event) {
   return add<EventRecord>("cudaGraphAddEventRecordNode", {out, graph, dependencies, count},
                           [&](Process& p, EventRecord* o) { return event_of(p, event, o); });
 }
-SLUICE_RUNTIME(cudaGraphAddEventWaitNode, cudaGraphNode_t* out, cudaGraph_t graph, const cudaGraphNode_t* dependencies,
-               size_t count, cudaEvent_t event) {
+SLUICE_RUNTIME(cudaGraphAddEventWaitNode, cudaGraphNode_t* out, cudaGraph_t graph,
+               const cudaGraphNode_t* dependencies, size_t count, cudaEvent_t event) {
   return add<EventWait>("cudaGraphAddEventWaitNode", {out, graph, dependencies, count},
                         [&](Process& p, EventWait* o) { return event_of(p, event, o); });
 }
@@ -357,16 +384,19 @@ SLUICE_RUNTIME(cudaGraphEventWaitNodeSetEvent, cudaGraphNode_t node, cudaEvent_t
   return change<EventWait>("cudaGraphEventWaitNodeSetEvent", of_node<EventWait>(node),
                            [&](Process& p, EventWait* o) { return event_of(p, event, o); });
 }
-SLUICE_RUNTIME(cudaGraphExecEventRecordNodeSetEvent, cudaGraphExec_t exec, cudaGraphNode_t node, cudaEvent_t event) {
+SLUICE_RUNTIME(cudaGraphExecEventRecordNodeSetEvent, cudaGraphExec_t exec, cudaGraphNode_t node,
+               cudaEvent_t event) {
   return change<EventRecord>("cudaGraphExecEventRecordNodeSetEvent", of_exec<EventRecord>(exec, node),
                              [&](Process& p, EventRecord* o) { return event_of(p, event, o); });
 }
-SLUICE_RUNTIME(cudaGraphExecEventWaitNodeSetEvent, cudaGraphExec_t exec, cudaGraphNode_t node, cudaEvent_t event) {
+SLUICE_RUNTIME(cudaGraphExecEventWaitNodeSetEvent, cudaGraphExec_t exec, cudaGraphNode_t node,
+               cudaEvent_t event) {
   return change<EventWait>("cudaGraphExecEventWaitNodeSetEvent", of_exec<EventWait>(exec, node),
                            [&](Process& p, EventWait* o) { return event_of(p, event, o); });
 }
 
-// --- nodes of any kind ------------------------------------------------------------------------------------------------
+// --- nodes of any kind
+// ------------------------------------------------------------------------------------------------
 
 namespace {
 
@@ -378,17 +408,26 @@ Status operation_from(Process& p, const cudaGraphNodeParams* given, Operation* o
     return status;
   };
   switch (given->type) {
-    case cudaGraphNodeTypeEmpty: *out = NoWork{}; return kOk;
-    case cudaGraphNodeTypeKernel: return make(KernelCall{}, [&](KernelCall* o) { return to_operation(p, &given->kernel, o); });
-    case cudaGraphNodeTypeMemcpy: return make(Copy{}, [&](Copy* o) { return to_operation(p, &given->memcpy.copyParams, o); });
-    case cudaGraphNodeTypeMemset: return make(Fill{}, [&](Fill* o) { return fill_from(&given->memset, o); });
-    case cudaGraphNodeTypeHost: return make(HostCall{}, [&](HostCall* o) { return host_from(&given->host, o); });
-    case cudaGraphNodeTypeGraph: return make(ChildGraph{}, [&](ChildGraph* o) { return child_of(p, given->graph.graph, o); });
+    case cudaGraphNodeTypeEmpty:
+      *out = NoWork{};
+      return kOk;
+    case cudaGraphNodeTypeKernel:
+      return make(KernelCall{}, [&](KernelCall* o) { return to_operation(p, &given->kernel, o); });
+    case cudaGraphNodeTypeMemcpy:
+      return make(Copy{}, [&](Copy* o) { return to_operation(p, &given->memcpy.copyParams, o); });
+    case cudaGraphNodeTypeMemset:
+      return make(Fill{}, [&](Fill* o) { return fill_from(&given->memset, o); });
+    case cudaGraphNodeTypeHost:
+      return make(HostCall{}, [&](HostCall* o) { return host_from(&given->host, o); });
+    case cudaGraphNodeTypeGraph:
+      return make(ChildGraph{}, [&](ChildGraph* o) { return child_of(p, given->graph.graph, o); });
     case cudaGraphNodeTypeWaitEvent:
       return make(EventWait{}, [&](EventWait* o) { return event_of(p, given->eventWait.event, o); });
     case cudaGraphNodeTypeEventRecord:
       return make(EventRecord{}, [&](EventRecord* o) { return event_of(p, given->eventRecord.event, o); });
-    default: p.say_unimplemented("cudaGraphAddNode", "conditional, semaphore and memory nodes"); return cudaErrorNotSupported;
+    default:
+      p.say_unimplemented("cudaGraphAddNode", "conditional, semaphore and memory nodes");
+      return cudaErrorNotSupported;
   }
 }
 
@@ -403,18 +442,20 @@ SLUICE_RUNTIME(cudaGraphAddNode, cudaGraphNode_t* out, cudaGraph_t graph, const 
                     std::move(operation));
   });
 }
-SLUICE_RUNTIME_12(cudaGraphAddNode, cudaGraphNode_t* out, cudaGraph_t graph, const cudaGraphNode_t* dependencies,
-                  size_t count, cudaGraphNodeParams* given) {
+SLUICE_RUNTIME_12(cudaGraphAddNode, cudaGraphNode_t* out, cudaGraph_t graph,
+                  const cudaGraphNode_t* dependencies, size_t count, cudaGraphNodeParams* given) {
   return sluice_rt_cudaGraphAddNode(out, graph, dependencies, nullptr, count, given);
 }
-SLUICE_RUNTIME_12(cudaGraphAddNode_v2, cudaGraphNode_t* out, cudaGraph_t graph, const cudaGraphNode_t* dependencies,
-                  const cudaGraphEdgeData* edges, size_t count, cudaGraphNodeParams* given) {
+SLUICE_RUNTIME_12(cudaGraphAddNode_v2, cudaGraphNode_t* out, cudaGraph_t graph,
+                  const cudaGraphNode_t* dependencies, const cudaGraphEdgeData* edges, size_t count,
+                  cudaGraphNodeParams* given) {
   return sluice_rt_cudaGraphAddNode(out, graph, dependencies, edges, count, given);
 }
 
 namespace {
 
-cudaError_t set_any(const char* name, cudaGraphExec_t exec, cudaGraphNode_t handle, const cudaGraphNodeParams* given) {
+cudaError_t set_any(const char* name, cudaGraphExec_t exec, cudaGraphNode_t handle,
+                    const cudaGraphNodeParams* given) {
   return runtime_call(name, [&](Process& p) -> Status {
     Node* node = exec == nullptr ? p.graphs.find_node(handle) : exec_node(p, exec, handle);
     if (node == nullptr) return cudaErrorInvalidValue;
@@ -431,11 +472,13 @@ cudaError_t set_any(const char* name, cudaGraphExec_t exec, cudaGraphNode_t hand
 SLUICE_RUNTIME(cudaGraphNodeSetParams, cudaGraphNode_t node, cudaGraphNodeParams* given) {
   return set_any("cudaGraphNodeSetParams", nullptr, node, given);
 }
-SLUICE_RUNTIME(cudaGraphExecNodeSetParams, cudaGraphExec_t exec, cudaGraphNode_t node, cudaGraphNodeParams* given) {
+SLUICE_RUNTIME(cudaGraphExecNodeSetParams, cudaGraphExec_t exec, cudaGraphNode_t node,
+               cudaGraphNodeParams* given) {
   if (exec == nullptr) return cudaErrorInvalidValue;
   return set_any("cudaGraphExecNodeSetParams", exec, node, given);
 }
-SLUICE_RUNTIME(cudaGraphExecChildGraphNodeSetParams, cudaGraphExec_t exec, cudaGraphNode_t node, cudaGraph_t child) {
+SLUICE_RUNTIME(cudaGraphExecChildGraphNodeSetParams, cudaGraphExec_t exec, cudaGraphNode_t node,
+               cudaGraph_t child) {
   return runtime_call("cudaGraphExecChildGraphNodeSetParams", [&](Process& p) -> Status {
     auto* known = operation_of<ChildGraph>(p, exec, node);
     const Graph* source = p.graphs.find(child);
@@ -447,17 +490,19 @@ SLUICE_RUNTIME(cudaGraphExecChildGraphNodeSetParams, cudaGraphExec_t exec, cudaG
   });
 }
 
-// --- memory nodes -----------------------------------------------------------------------------------------------------
+// --- memory nodes
+// -----------------------------------------------------------------------------------------------------
 
-SLUICE_RUNTIME(cudaGraphAddMemAllocNode, cudaGraphNode_t* out, cudaGraph_t graph, const cudaGraphNode_t* dependencies,
-               size_t count, cudaMemAllocNodeParams* given) {
+SLUICE_RUNTIME(cudaGraphAddMemAllocNode, cudaGraphNode_t* out, cudaGraph_t graph,
+               const cudaGraphNode_t* dependencies, size_t count, cudaMemAllocNodeParams* given) {
   return runtime_call("cudaGraphAddMemAllocNode", [&](Process& p) -> Status {
     if (given == nullptr || given->bytesize == 0) return cudaErrorInvalidValue;
     if (given->poolProps.location.type != cudaMemLocationTypeDevice) return cudaErrorNotSupported;
     const int device = given->poolProps.location.id;
     if (!p.has_device(device)) return cudaErrorInvalidDevice;
     GraphAllocation allocation{given->bytesize, device, nullptr};
-    if (const Status s = p.memory.allocate(given->bytesize, Origin::Pool, device, 0, &allocation.address, p.default_pool(device));
+    if (const Status s = p.memory.allocate(given->bytesize, Origin::Pool, device, 0, &allocation.address,
+                                           p.default_pool(device));
         s != kOk) {
       return s;
     }
@@ -477,14 +522,16 @@ SLUICE_RUNTIME(cudaGraphMemAllocNodeGetParams, cudaGraphNode_t node, cudaMemAllo
     return kOk;
   });
 }
-SLUICE_RUNTIME(cudaGraphAddMemFreeNode, cudaGraphNode_t* out, cudaGraph_t graph, const cudaGraphNode_t* dependencies,
-               size_t count, void* pointer) {
-  return add<GraphFree>("cudaGraphAddMemFreeNode", {out, graph, dependencies, count}, [&](Process& p, GraphFree* o) -> Status {
-    const Buffer* buffer = p.memory.find(pointer);
-    if (buffer == nullptr || buffer->origin != Origin::Pool) return cudaErrorInvalidValue;
-    o->address = pointer;
-    return kOk;
-  });
+SLUICE_RUNTIME(cudaGraphAddMemFreeNode, cudaGraphNode_t* out, cudaGraph_t graph,
+               const cudaGraphNode_t* dependencies, size_t count, void* pointer) {
+  return add<GraphFree>("cudaGraphAddMemFreeNode", {out, graph, dependencies, count},
+                        [&](Process& p, GraphFree* o) -> Status {
+                          const Buffer* buffer = p.memory.find(pointer);
+                          if (buffer == nullptr || buffer->origin != Origin::Pool)
+                            return cudaErrorInvalidValue;
+                          o->address = pointer;
+                          return kOk;
+                        });
 }
 SLUICE_RUNTIME(cudaGraphMemFreeNodeGetParams, cudaGraphNode_t node, void* out) {
   return runtime_call("cudaGraphMemFreeNodeGetParams", [&](Process& p) -> Status {

@@ -25,7 +25,8 @@ Status launch_symbol(Process& process, const void* symbol, const LaunchShape& sh
   if (const Status s = prepared_function(process, symbol, stream->device, &function); s != kOk) return s;
   KernelCall call;
   call.symbol = symbol;
-  if (const Status s = prepare_launch(process, *function, shape, arguments, nullptr, &call); s != kOk) return s;
+  if (const Status s = prepare_launch(process, *function, shape, arguments, nullptr, &call); s != kOk)
+    return s;
   if (const Status s = process.streams.submit(*stream, std::move(call)); s != kOk) return s;
   return record_launch_events(process, shape, *stream);
 }
@@ -41,8 +42,8 @@ SLUICE_RUNTIME(cudaLaunchKernel, const void* symbol, dim3 grid, dim3 block, void
   });
 }
 
-SLUICE_RUNTIME(cudaLaunchCooperativeKernel, const void* symbol, dim3 grid, dim3 block, void** arguments, size_t shared,
-               cudaStream_t stream) {
+SLUICE_RUNTIME(cudaLaunchCooperativeKernel, const void* symbol, dim3 grid, dim3 block, void** arguments,
+               size_t shared, cudaStream_t stream) {
   return runtime_call("cudaLaunchCooperativeKernel", [&](Process& process) {
     LaunchShape shape = plain_shape(grid, block, shared);
     shape.cooperative = true;
@@ -52,7 +53,8 @@ SLUICE_RUNTIME(cudaLaunchCooperativeKernel, const void* symbol, dim3 grid, dim3 
 
 SLUICE_RUNTIME(cudaLaunchKernelExC, const cudaLaunchConfig_t* config, const void* symbol, void** arguments) {
   return runtime_call("cudaLaunchKernelExC", [&](Process& process) -> Status {
-    if (config == nullptr || (config->numAttrs != 0 && config->attrs == nullptr)) return cudaErrorInvalidValue;
+    if (config == nullptr || (config->numAttrs != 0 && config->attrs == nullptr))
+      return cudaErrorInvalidValue;
     // cudaLaunchAttribute and CUlaunchAttribute are one layout under two names.
     static_assert(sizeof(cudaLaunchAttribute) == sizeof(CUlaunchAttribute));
     LaunchShape shape = plain_shape(config->gridDim, config->blockDim, config->dynamicSmemBytes);
@@ -71,13 +73,15 @@ SLUICE_RUNTIME(cudaLaunchHostFunc, cudaStream_t handle, cudaHostFn_t function, v
   });
 }
 
-// --- functions ------------------------------------------------------------------------------------------------------
+// --- functions
+// ------------------------------------------------------------------------------------------------------
 
 SLUICE_RUNTIME(cudaFuncGetAttributes, cudaFuncAttributes* out, const void* symbol) {
   return runtime_call("cudaFuncGetAttributes", [&](Process& process) -> Status {
     if (out == nullptr) return cudaErrorInvalidValue;
     Function* function = nullptr;
-    if (const Status s = prepared_function(process, symbol, process.current_device(), &function); s != kOk) return s;
+    if (const Status s = prepared_function(process, symbol, process.current_device(), &function); s != kOk)
+      return s;
     return fill_attributes(process, *function, out);
   });
 }
@@ -85,7 +89,8 @@ SLUICE_RUNTIME(cudaFuncGetAttributes, cudaFuncAttributes* out, const void* symbo
 SLUICE_RUNTIME(cudaFuncSetAttribute, const void* symbol, cudaFuncAttribute attribute, int value) {
   return runtime_call("cudaFuncSetAttribute", [&](Process& process) -> Status {
     Function* function = nullptr;
-    if (const Status s = prepared_function(process, symbol, process.current_device(), &function); s != kOk) return s;
+    if (const Status s = prepared_function(process, symbol, process.current_device(), &function); s != kOk)
+      return s;
     return set_function_attribute(process, *function, static_cast<CUfunction_attribute>(attribute), value);
   });
 }
@@ -93,7 +98,8 @@ SLUICE_RUNTIME(cudaFuncSetAttribute, const void* symbol, cudaFuncAttribute attri
 SLUICE_RUNTIME(cudaFuncSetCacheConfig, const void* symbol, cudaFuncCache config) {
   return runtime_call("cudaFuncSetCacheConfig", [&](Process& process) -> Status {
     Function* function = nullptr;
-    if (const Status s = prepared_function(process, symbol, process.current_device(), &function); s != kOk) return s;
+    if (const Status s = prepared_function(process, symbol, process.current_device(), &function); s != kOk)
+      return s;
     function->cache = static_cast<CUfunc_cache>(config);
     return kOk;
   });
@@ -110,7 +116,8 @@ SLUICE_RUNTIME(cudaFuncGetName, const char** name, const void* symbol) {
   return runtime_call("cudaFuncGetName", [&](Process& process) -> Status {
     if (name == nullptr) return cudaErrorInvalidValue;
     Function* function = nullptr;
-    if (const Status s = process.code.function(symbol, process.current_device(), &function); s != kOk) return s;
+    if (const Status s = process.code.function(symbol, process.current_device(), &function); s != kOk)
+      return s;
     *name = function->name.c_str();
     return kOk;
   });
@@ -119,7 +126,8 @@ SLUICE_RUNTIME(cudaFuncGetName, const char** name, const void* symbol) {
 SLUICE_RUNTIME(cudaFuncGetParamInfo, const void* symbol, size_t index, size_t* offset, size_t* bytes) {
   return runtime_call("cudaFuncGetParamInfo", [&](Process& process) -> Status {
     Function* function = nullptr;
-    if (const Status s = prepared_function(process, symbol, process.current_device(), &function); s != kOk) return s;
+    if (const Status s = prepared_function(process, symbol, process.current_device(), &function); s != kOk)
+      return s;
     return parameter_info(*function, index, offset, bytes);
   });
 }
@@ -128,7 +136,8 @@ SLUICE_RUNTIME(cudaGetFuncBySymbol, cudaFunction_t* out, const void* symbol) {
   return runtime_call("cudaGetFuncBySymbol", [&](Process& process) -> Status {
     if (out == nullptr) return cudaErrorInvalidValue;
     Function* function = nullptr;
-    if (const Status s = prepared_function(process, symbol, process.current_device(), &function); s != kOk) return s;
+    if (const Status s = prepared_function(process, symbol, process.current_device(), &function); s != kOk)
+      return s;
     *out = function->handle;
     return kOk;
   });
@@ -138,13 +147,15 @@ SLUICE_RUNTIME(cudaGetKernel, cudaKernel_t* out, const void* symbol) {
   return runtime_call("cudaGetKernel", [&](Process& process) -> Status {
     if (out == nullptr) return cudaErrorInvalidValue;
     Function* function = nullptr;
-    if (const Status s = prepared_function(process, symbol, process.current_device(), &function); s != kOk) return s;
+    if (const Status s = prepared_function(process, symbol, process.current_device(), &function); s != kOk)
+      return s;
     *out = reinterpret_cast<cudaKernel_t>(function->handle);
     return kOk;
   });
 }
 
-SLUICE_RUNTIME(cudaKernelSetAttributeForDevice, cudaKernel_t kernel, cudaFuncAttribute attribute, int value, int device) {
+SLUICE_RUNTIME(cudaKernelSetAttributeForDevice, cudaKernel_t kernel, cudaFuncAttribute attribute, int value,
+               int device) {
   return runtime_call("cudaKernelSetAttributeForDevice", [&](Process& process) -> Status {
     if (!process.has_device(device)) return cudaErrorInvalidDevice;
     Function* function = nullptr;
@@ -153,49 +164,63 @@ SLUICE_RUNTIME(cudaKernelSetAttributeForDevice, cudaKernel_t kernel, cudaFuncAtt
   });
 }
 
-// --- occupancy ------------------------------------------------------------------------------------------------------
+// --- occupancy
+// ------------------------------------------------------------------------------------------------------
 
-SLUICE_RUNTIME(cudaOccupancyMaxActiveBlocksPerMultiprocessor, int* out, const void* symbol, int threads, size_t shared) {
+SLUICE_RUNTIME(cudaOccupancyMaxActiveBlocksPerMultiprocessor, int* out, const void* symbol, int threads,
+               size_t shared) {
   return runtime_call("cudaOccupancyMaxActiveBlocksPerMultiprocessor", [&](Process& process) -> Status {
     Function* function = nullptr;
-    if (const Status s = prepared_function(process, symbol, process.current_device(), &function); s != kOk) return s;
+    if (const Status s = prepared_function(process, symbol, process.current_device(), &function); s != kOk)
+      return s;
     return active_ctas(process, *function, threads, shared, out);
   });
 }
 
-SLUICE_RUNTIME(cudaOccupancyMaxActiveBlocksPerMultiprocessorWithFlags, int* out, const void* symbol, int threads,
-               size_t shared, unsigned flags) {
-  return runtime_call("cudaOccupancyMaxActiveBlocksPerMultiprocessorWithFlags", [&](Process& process) -> Status {
-    if ((flags & ~unsigned{cudaOccupancyDisableCachingOverride}) != 0) return cudaErrorInvalidValue;
-    Function* function = nullptr;
-    if (const Status s = prepared_function(process, symbol, process.current_device(), &function); s != kOk) return s;
-    return active_ctas(process, *function, threads, shared, out);
-  });
+SLUICE_RUNTIME(cudaOccupancyMaxActiveBlocksPerMultiprocessorWithFlags, int* out, const void* symbol,
+               int threads, size_t shared, unsigned flags) {
+  return runtime_call(
+      "cudaOccupancyMaxActiveBlocksPerMultiprocessorWithFlags", [&](Process& process) -> Status {
+        if ((flags & ~unsigned{cudaOccupancyDisableCachingOverride}) != 0) return cudaErrorInvalidValue;
+        Function* function = nullptr;
+        if (const Status s = prepared_function(process, symbol, process.current_device(), &function);
+            s != kOk)
+          return s;
+        return active_ctas(process, *function, threads, shared, out);
+      });
 }
 
-SLUICE_RUNTIME(cudaOccupancyAvailableDynamicSMemPerBlock, size_t* out, const void* symbol, int ctas, int threads) {
+SLUICE_RUNTIME(cudaOccupancyAvailableDynamicSMemPerBlock, size_t* out, const void* symbol, int ctas,
+               int threads) {
   return runtime_call("cudaOccupancyAvailableDynamicSMemPerBlock", [&](Process& process) -> Status {
     Function* function = nullptr;
-    if (const Status s = prepared_function(process, symbol, process.current_device(), &function); s != kOk) return s;
+    if (const Status s = prepared_function(process, symbol, process.current_device(), &function); s != kOk)
+      return s;
     return available_dynamic_shared(process, *function, ctas, threads, out);
   });
 }
 
-SLUICE_RUNTIME(cudaOccupancyMaxPotentialClusterSize, int* out, const void* symbol, const cudaLaunchConfig_t* config) {
+SLUICE_RUNTIME(cudaOccupancyMaxPotentialClusterSize, int* out, const void* symbol,
+               const cudaLaunchConfig_t* config) {
   return runtime_call("cudaOccupancyMaxPotentialClusterSize", [&](Process& process) -> Status {
     if (config == nullptr) return cudaErrorInvalidValue;
     Function* function = nullptr;
-    if (const Status s = prepared_function(process, symbol, process.current_device(), &function); s != kOk) return s;
+    if (const Status s = prepared_function(process, symbol, process.current_device(), &function); s != kOk)
+      return s;
     const dim3 block = config->blockDim;
-    return potential_cluster(process, *function, int(block.x * block.y * block.z), config->dynamicSmemBytes, out);
+    return potential_cluster(process, *function, int(block.x * block.y * block.z), config->dynamicSmemBytes,
+                             out);
   });
 }
 
-SLUICE_RUNTIME(cudaOccupancyMaxActiveClusters, int* out, const void* symbol, const cudaLaunchConfig_t* config) {
+SLUICE_RUNTIME(cudaOccupancyMaxActiveClusters, int* out, const void* symbol,
+               const cudaLaunchConfig_t* config) {
   return runtime_call("cudaOccupancyMaxActiveClusters", [&](Process& process) -> Status {
-    if (config == nullptr || (config->numAttrs != 0 && config->attrs == nullptr)) return cudaErrorInvalidValue;
+    if (config == nullptr || (config->numAttrs != 0 && config->attrs == nullptr))
+      return cudaErrorInvalidValue;
     Function* function = nullptr;
-    if (const Status s = prepared_function(process, symbol, process.current_device(), &function); s != kOk) return s;
+    if (const Status s = prepared_function(process, symbol, process.current_device(), &function); s != kOk)
+      return s;
     LaunchShape shape = plain_shape(config->gridDim, config->blockDim, config->dynamicSmemBytes);
     shape.attributes = reinterpret_cast<const CUlaunchAttribute*>(config->attrs);
     shape.attribute_count = config->numAttrs;

@@ -14,8 +14,8 @@ SLUICE_RUNTIME(cudaLibraryLoadData, cudaLibrary_t* out, const void* code, cudaJi
                cudaLibraryOption*, void**, unsigned) {
   return runtime_call("cudaLibraryLoadData", [&](Process& p) { return load_library(p, code, out); });
 }
-SLUICE_RUNTIME(cudaLibraryLoadFromFile, cudaLibrary_t* out, const char* file, cudaJitOption*, void**, unsigned,
-               cudaLibraryOption*, void**, unsigned) {
+SLUICE_RUNTIME(cudaLibraryLoadFromFile, cudaLibrary_t* out, const char* file, cudaJitOption*, void**,
+               unsigned, cudaLibraryOption*, void**, unsigned) {
   return runtime_call("cudaLibraryLoadFromFile", [&](Process& p) { return load_library_file(p, file, out); });
 }
 SLUICE_RUNTIME(cudaLibraryUnload, cudaLibrary_t library) {
@@ -27,7 +27,8 @@ SLUICE_RUNTIME(cudaLibraryGetKernel, cudaKernel_t* out, cudaLibrary_t library, c
   });
 }
 SLUICE_RUNTIME(cudaLibraryGetKernelCount, unsigned* out, cudaLibrary_t library) {
-  return runtime_call("cudaLibraryGetKernelCount", [&](Process& p) { return function_count(p, module_of(library), out); });
+  return runtime_call("cudaLibraryGetKernelCount",
+                      [&](Process& p) { return function_count(p, module_of(library), out); });
 }
 SLUICE_RUNTIME(cudaLibraryEnumerateKernels, cudaKernel_t* out, unsigned count, cudaLibrary_t library) {
   return runtime_call("cudaLibraryEnumerateKernels", [&](Process& p) {
@@ -48,24 +49,27 @@ SLUICE_RUNTIME(cudaLibraryGetManaged, void** out, size_t* bytes, cudaLibrary_t l
 SLUICE_RUNTIME(cudaGetDriverEntryPoint, const char* symbol, void** out, unsigned long long flags,
                cudaDriverEntryPointQueryResult* result) {
   return runtime_call("cudaGetDriverEntryPoint", [&](Process&) {
-    return runtime_entry_point(symbol, CUDA_VERSION, flags, out, reinterpret_cast<CUdriverProcAddressQueryResult*>(result));
+    return runtime_entry_point(symbol, CUDA_VERSION, flags, out,
+                               reinterpret_cast<CUdriverProcAddressQueryResult*>(result));
   });
 }
-SLUICE_RUNTIME(cudaGetDriverEntryPointByVersion, const char* symbol, void** out, unsigned version, unsigned long long flags,
-               cudaDriverEntryPointQueryResult* result) {
+SLUICE_RUNTIME(cudaGetDriverEntryPointByVersion, const char* symbol, void** out, unsigned version,
+               unsigned long long flags, cudaDriverEntryPointQueryResult* result) {
   return runtime_call("cudaGetDriverEntryPointByVersion", [&](Process&) {
     return runtime_entry_point(symbol, static_cast<int>(version), flags, out,
                                reinterpret_cast<CUdriverProcAddressQueryResult*>(result));
   });
 }
-SLUICE_EXPORT cudaError_t sluice_rt_cudaGetDriverEntryPoint_ptsz(const char* symbol, void** out, unsigned long long flags,
+SLUICE_EXPORT cudaError_t sluice_rt_cudaGetDriverEntryPoint_ptsz(const char* symbol, void** out,
+                                                                 unsigned long long flags,
                                                                  cudaDriverEntryPointQueryResult* result) {
   return sluice_rt_cudaGetDriverEntryPoint(symbol, out, flags | cudaEnablePerThreadDefaultStream, result);
 }
-SLUICE_EXPORT cudaError_t sluice_rt_cudaGetDriverEntryPointByVersion_ptsz(const char* symbol, void** out, unsigned version,
-                                                                          unsigned long long flags,
-                                                                          cudaDriverEntryPointQueryResult* result) {
-  return sluice_rt_cudaGetDriverEntryPointByVersion(symbol, out, version, flags | cudaEnablePerThreadDefaultStream, result);
+SLUICE_EXPORT cudaError_t sluice_rt_cudaGetDriverEntryPointByVersion_ptsz(
+    const char* symbol, void** out, unsigned version, unsigned long long flags,
+    cudaDriverEntryPointQueryResult* result) {
+  return sluice_rt_cudaGetDriverEntryPointByVersion(symbol, out, version,
+                                                    flags | cudaEnablePerThreadDefaultStream, result);
 }
 
 // NVIDIA's own libraries ask for internal tables here; who asks is named, since it cannot go on without.

@@ -28,9 +28,12 @@ Status release(Process& process, const void* pointer, std::initializer_list<Orig
   return process.memory.release(pointer, allowed);
 }
 
-bool multiply(size_t a, size_t b, size_t* out) { return !__builtin_mul_overflow(a, b, out); }
+bool multiply(size_t a, size_t b, size_t* out) {
+  return !__builtin_mul_overflow(a, b, out);
+}
 
-Status allocate_pitched(Process& process, size_t width, size_t height, size_t depth, void** pointer, size_t* pitch) {
+Status allocate_pitched(Process& process, size_t width, size_t height, size_t depth, void** pointer,
+                        size_t* pitch) {
   if (pointer == nullptr || pitch == nullptr) return cudaErrorInvalidValue;
   size_t rows = 0, bytes = 0;
   if (width > SIZE_MAX - kPitch) return cudaErrorInvalidValue;
@@ -50,15 +53,19 @@ Status allocate_async(Process& process, void** out, size_t bytes, cudaMemPool_t 
 }  // namespace
 
 SLUICE_RUNTIME(cudaMalloc, void** pointer, size_t bytes) {
-  return runtime_call("cudaMalloc", [&](Process& p) { return allocate(p, bytes, Origin::Device, 0, pointer); });
+  return runtime_call("cudaMalloc",
+                      [&](Process& p) { return allocate(p, bytes, Origin::Device, 0, pointer); });
 }
 
 SLUICE_RUNTIME(cudaFree, void* pointer) {
-  return runtime_call("cudaFree", [&](Process& p) { return release(p, pointer, {Origin::Device, Origin::Managed, Origin::Pool}); });
+  return runtime_call("cudaFree", [&](Process& p) {
+    return release(p, pointer, {Origin::Device, Origin::Managed, Origin::Pool});
+  });
 }
 
 SLUICE_RUNTIME(cudaMallocPitch, void** pointer, size_t* pitch, size_t width, size_t height) {
-  return runtime_call("cudaMallocPitch", [&](Process& p) { return allocate_pitched(p, width, height, 1, pointer, pitch); });
+  return runtime_call("cudaMallocPitch",
+                      [&](Process& p) { return allocate_pitched(p, width, height, 1, pointer, pitch); });
 }
 
 SLUICE_RUNTIME(cudaMalloc3D, cudaPitchedPtr* out, cudaExtent extent) {
@@ -72,7 +79,8 @@ SLUICE_RUNTIME(cudaMalloc3D, cudaPitchedPtr* out, cudaExtent extent) {
 
 SLUICE_RUNTIME(cudaMallocManaged, void** pointer, size_t bytes, unsigned flags) {
   return runtime_call("cudaMallocManaged", [&](Process& p) -> Status {
-    if (bytes == 0 || (flags != cudaMemAttachGlobal && flags != cudaMemAttachHost)) return cudaErrorInvalidValue;
+    if (bytes == 0 || (flags != cudaMemAttachGlobal && flags != cudaMemAttachHost))
+      return cudaErrorInvalidValue;
     return allocate(p, bytes, Origin::Managed, flags, pointer);
   });
 }
@@ -96,7 +104,8 @@ SLUICE_RUNTIME(cudaFreeHost, void* pointer) {
 }
 
 SLUICE_RUNTIME(cudaHostRegister, void* pointer, size_t bytes, unsigned flags) {
-  return runtime_call("cudaHostRegister", [&](Process& p) { return p.memory.enter_host(pointer, bytes, flags); });
+  return runtime_call("cudaHostRegister",
+                      [&](Process& p) { return p.memory.enter_host(pointer, bytes, flags); });
 }
 
 SLUICE_RUNTIME(cudaHostUnregister, void* pointer) {
@@ -131,13 +140,16 @@ SLUICE_RUNTIME(cudaMemGetInfo, size_t* free, size_t* total) {
   });
 }
 
-// --- stream-ordered memory ------------------------------------------------------------------------------------------
+// --- stream-ordered memory
+// ------------------------------------------------------------------------------------------
 
 SLUICE_RUNTIME(cudaMallocAsync, void** pointer, size_t bytes, cudaStream_t stream) {
-  return runtime_call("cudaMallocAsync", [&](Process& p) { return allocate_async(p, pointer, bytes, nullptr, stream); });
+  return runtime_call("cudaMallocAsync",
+                      [&](Process& p) { return allocate_async(p, pointer, bytes, nullptr, stream); });
 }
 
-SLUICE_RUNTIME(cudaMallocFromPoolAsync, void** pointer, size_t bytes, cudaMemPool_t pool, cudaStream_t stream) {
+SLUICE_RUNTIME(cudaMallocFromPoolAsync, void** pointer, size_t bytes, cudaMemPool_t pool,
+               cudaStream_t stream) {
   return runtime_call("cudaMallocFromPoolAsync", [&](Process& p) -> Status {
     if (pool == nullptr) return cudaErrorInvalidValue;
     return allocate_async(p, pointer, bytes, pool, stream);
@@ -183,16 +195,20 @@ SLUICE_RUNTIME(cudaMemPoolGetAttribute, cudaMemPool_t pool, cudaMemPoolAttr attr
   });
 }
 
-SLUICE_RUNTIME(cudaMemPoolSetAccess, cudaMemPool_t pool, const cudaMemAccessDesc* descriptions, size_t count) {
+SLUICE_RUNTIME(cudaMemPoolSetAccess, cudaMemPool_t pool, const cudaMemAccessDesc* descriptions,
+               size_t count) {
   return runtime_call("cudaMemPoolSetAccess", [&](Process& p) -> Status {
-    if (p.pools.find(pool) == nullptr || (count != 0 && descriptions == nullptr)) return cudaErrorInvalidValue;
+    if (p.pools.find(pool) == nullptr || (count != 0 && descriptions == nullptr))
+      return cudaErrorInvalidValue;
     return kOk;  // every device of the engine reaches all device memory
   });
 }
 
-SLUICE_RUNTIME(cudaMemPoolGetAccess, cudaMemAccessFlags* flags, cudaMemPool_t pool, cudaMemLocation* location) {
+SLUICE_RUNTIME(cudaMemPoolGetAccess, cudaMemAccessFlags* flags, cudaMemPool_t pool,
+               cudaMemLocation* location) {
   return runtime_call("cudaMemPoolGetAccess", [&](Process& p) -> Status {
-    if (flags == nullptr || location == nullptr || p.pools.find(pool) == nullptr) return cudaErrorInvalidValue;
+    if (flags == nullptr || location == nullptr || p.pools.find(pool) == nullptr)
+      return cudaErrorInvalidValue;
     *flags = cudaMemAccessFlagsProtReadWrite;
     return kOk;
   });
@@ -225,19 +241,22 @@ SLUICE_RUNTIME(cudaDeviceSetMemPool, int device, cudaMemPool_t pool) {
   });
 }
 
-// --- hints and pointer queries --------------------------------------------------------------------------------------
+// --- hints and pointer queries
+// --------------------------------------------------------------------------------------
 
 namespace {
 
 Status managed_range(Process& process, const void* pointer, size_t bytes) {
   const Buffer* buffer = process.memory.find(pointer);
-  const bool fits = buffer != nullptr && buffer->origin == Origin::Managed && process.memory.covers(pointer, bytes);
+  const bool fits =
+      buffer != nullptr && buffer->origin == Origin::Managed && process.memory.covers(pointer, bytes);
   return bytes != 0 && fits ? cudaSuccess : cudaErrorInvalidValue;
 }
 
 }  // namespace
 
-SLUICE_RUNTIME(cudaMemPrefetchAsync, const void* pointer, size_t bytes, cudaMemLocation, unsigned flags, cudaStream_t handle) {
+SLUICE_RUNTIME(cudaMemPrefetchAsync, const void* pointer, size_t bytes, cudaMemLocation, unsigned flags,
+               cudaStream_t handle) {
   return runtime_call("cudaMemPrefetchAsync", [&](Process& p) -> Status {
     if (flags != 0) return cudaErrorInvalidValue;
     if (p.streams.find(handle) == nullptr) return cudaErrorInvalidResourceHandle;
@@ -253,8 +272,8 @@ SLUICE_RUNTIME_12(cudaMemPrefetchAsync, const void* pointer, size_t bytes, int d
   });
 }
 
-SLUICE_RUNTIME_12(cudaMemPrefetchAsync_v2, const void* pointer, size_t bytes, cudaMemLocation location, unsigned flags,
-                  cudaStream_t handle) {
+SLUICE_RUNTIME_12(cudaMemPrefetchAsync_v2, const void* pointer, size_t bytes, cudaMemLocation location,
+                  unsigned flags, cudaStream_t handle) {
   return sluice_rt_cudaMemPrefetchAsync(pointer, bytes, location, flags, handle);
 }
 
@@ -266,7 +285,8 @@ SLUICE_RUNTIME_12(cudaMemAdvise, const void* pointer, size_t bytes, cudaMemoryAd
   return runtime_call("cudaMemAdvise", [&](Process& p) { return managed_range(p, pointer, bytes); });
 }
 
-SLUICE_RUNTIME_12(cudaMemAdvise_v2, const void* pointer, size_t bytes, cudaMemoryAdvise advice, cudaMemLocation location) {
+SLUICE_RUNTIME_12(cudaMemAdvise_v2, const void* pointer, size_t bytes, cudaMemoryAdvise advice,
+                  cudaMemLocation location) {
   return sluice_rt_cudaMemAdvise(pointer, bytes, advice, location);
 }
 
@@ -291,8 +311,8 @@ SLUICE_RUNTIME(cudaPointerGetAttributes, cudaPointerAttributes* out, const void*
     out->device = buffer->device;
     out->devicePointer = const_cast<void*>(pointer);
     out->type = buffer->origin == Origin::Managed ? cudaMemoryTypeManaged
-                : buffer->on_host()              ? cudaMemoryTypeHost
-                                                 : cudaMemoryTypeDevice;
+                : buffer->on_host()               ? cudaMemoryTypeHost
+                                                  : cudaMemoryTypeDevice;
     if (out->type != cudaMemoryTypeDevice) out->hostPointer = const_cast<void*>(pointer);
     return kOk;
   });

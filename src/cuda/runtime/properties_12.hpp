@@ -39,14 +39,16 @@ struct DeviceProperties12 {
   int maxThreadsPerMultiProcessor, streamPrioritiesSupported, globalL1CacheSupported, localL1CacheSupported;
   size_t sharedMemPerMultiprocessor;
   int regsPerMultiprocessor, managedMemory, isMultiGpuBoard, multiGpuBoardGroupID, hostNativeAtomicSupported;
-  int singleToDoublePrecisionPerfRatio, pageableMemoryAccess, concurrentManagedAccess, computePreemptionSupported;
+  int singleToDoublePrecisionPerfRatio, pageableMemoryAccess, concurrentManagedAccess,
+      computePreemptionSupported;
   int canUseHostPointerForRegisteredMem, cooperativeLaunch, cooperativeMultiDeviceLaunch;
   size_t sharedMemPerBlockOptin;
   int pageableMemoryAccessUsesHostPageTables, directManagedMemAccessFromHost, maxBlocksPerMultiProcessor;
   int accessPolicyMaxWindowSize;
   size_t reservedSharedMemPerBlock;
   // From here on new in CUDA 12.
-  int hostRegisterSupported, sparseCudaArraySupported, hostRegisterReadOnlySupported, timelineSemaphoreInteropSupported;
+  int hostRegisterSupported, sparseCudaArraySupported, hostRegisterReadOnlySupported,
+      timelineSemaphoreInteropSupported;
   int memoryPoolsSupported, gpuDirectRDMASupported;
   unsigned gpuDirectRDMAFlushWritesOptions;
   int gpuDirectRDMAWritesOrdering;
@@ -64,17 +66,20 @@ namespace detail {
 template <class Properties>
 void fill_common_properties(const DeviceProfile& device, int ordinal, Properties* out) {
   const auto get = [&](CUdevice_attribute a) { return device.attribute(a, ordinal).value_or(0); };
-  const auto set3 = [&](int (&to)[3], CUdevice_attribute a, CUdevice_attribute b, CUdevice_attribute c) {
+  const auto set3 = [&](int(&to)[3], CUdevice_attribute a, CUdevice_attribute b, CUdevice_attribute c) {
     to[0] = get(a), to[1] = get(b), to[2] = get(c);
   };
-  const auto set2 = [&](int (&to)[2], CUdevice_attribute a, CUdevice_attribute b) { to[0] = get(a), to[1] = get(b); };
+  const auto set2 = [&](int(&to)[2], CUdevice_attribute a, CUdevice_attribute b) {
+    to[0] = get(a), to[1] = get(b);
+  };
   std::memset(static_cast<void*>(out), 0, sizeof *out);
   std::strncpy(out->name, device.name(), sizeof out->name - 1);
   const CUuuid uuid = device.uuid(ordinal);
   std::memcpy(&out->uuid, &uuid, sizeof uuid);
   out->totalGlobalMem = device.total_memory();
 
-#define SLUICE_FILL(member, attribute) out->member = static_cast<decltype(out->member)>(get(CU_DEVICE_ATTRIBUTE_##attribute))
+#define SLUICE_FILL(member, attribute) \
+  out->member = static_cast<decltype(out->member)>(get(CU_DEVICE_ATTRIBUTE_##attribute))
   SLUICE_FILL(sharedMemPerBlock, MAX_SHARED_MEMORY_PER_BLOCK);
   SLUICE_FILL(regsPerBlock, MAX_REGISTERS_PER_BLOCK);
   SLUICE_FILL(warpSize, WARP_SIZE);
@@ -145,23 +150,31 @@ void fill_common_properties(const DeviceProfile& device, int ordinal, Properties
   set3(out->maxThreadsDim, SLUICE_A(MAX_BLOCK_DIM_X), SLUICE_A(MAX_BLOCK_DIM_Y), SLUICE_A(MAX_BLOCK_DIM_Z));
   set3(out->maxGridSize, SLUICE_A(MAX_GRID_DIM_X), SLUICE_A(MAX_GRID_DIM_Y), SLUICE_A(MAX_GRID_DIM_Z));
   set2(out->maxTexture2D, SLUICE_A(MAXIMUM_TEXTURE2D_WIDTH), SLUICE_A(MAXIMUM_TEXTURE2D_HEIGHT));
-  set2(out->maxTexture2DMipmap, SLUICE_A(MAXIMUM_TEXTURE2D_MIPMAPPED_WIDTH), SLUICE_A(MAXIMUM_TEXTURE2D_MIPMAPPED_HEIGHT));
-  set3(out->maxTexture2DLinear, SLUICE_A(MAXIMUM_TEXTURE2D_LINEAR_WIDTH), SLUICE_A(MAXIMUM_TEXTURE2D_LINEAR_HEIGHT),
-       SLUICE_A(MAXIMUM_TEXTURE2D_LINEAR_PITCH));
-  set2(out->maxTexture2DGather, SLUICE_A(MAXIMUM_TEXTURE2D_GATHER_WIDTH), SLUICE_A(MAXIMUM_TEXTURE2D_GATHER_HEIGHT));
-  set3(out->maxTexture3D, SLUICE_A(MAXIMUM_TEXTURE3D_WIDTH), SLUICE_A(MAXIMUM_TEXTURE3D_HEIGHT), SLUICE_A(MAXIMUM_TEXTURE3D_DEPTH));
-  set3(out->maxTexture3DAlt, SLUICE_A(MAXIMUM_TEXTURE3D_WIDTH_ALTERNATE), SLUICE_A(MAXIMUM_TEXTURE3D_HEIGHT_ALTERNATE),
-       SLUICE_A(MAXIMUM_TEXTURE3D_DEPTH_ALTERNATE));
-  set2(out->maxTexture1DLayered, SLUICE_A(MAXIMUM_TEXTURE1D_LAYERED_WIDTH), SLUICE_A(MAXIMUM_TEXTURE1D_LAYERED_LAYERS));
-  set3(out->maxTexture2DLayered, SLUICE_A(MAXIMUM_TEXTURE2D_LAYERED_WIDTH), SLUICE_A(MAXIMUM_TEXTURE2D_LAYERED_HEIGHT),
-       SLUICE_A(MAXIMUM_TEXTURE2D_LAYERED_LAYERS));
-  set2(out->maxTextureCubemapLayered, SLUICE_A(MAXIMUM_TEXTURECUBEMAP_LAYERED_WIDTH), SLUICE_A(MAXIMUM_TEXTURECUBEMAP_LAYERED_LAYERS));
+  set2(out->maxTexture2DMipmap, SLUICE_A(MAXIMUM_TEXTURE2D_MIPMAPPED_WIDTH),
+       SLUICE_A(MAXIMUM_TEXTURE2D_MIPMAPPED_HEIGHT));
+  set3(out->maxTexture2DLinear, SLUICE_A(MAXIMUM_TEXTURE2D_LINEAR_WIDTH),
+       SLUICE_A(MAXIMUM_TEXTURE2D_LINEAR_HEIGHT), SLUICE_A(MAXIMUM_TEXTURE2D_LINEAR_PITCH));
+  set2(out->maxTexture2DGather, SLUICE_A(MAXIMUM_TEXTURE2D_GATHER_WIDTH),
+       SLUICE_A(MAXIMUM_TEXTURE2D_GATHER_HEIGHT));
+  set3(out->maxTexture3D, SLUICE_A(MAXIMUM_TEXTURE3D_WIDTH), SLUICE_A(MAXIMUM_TEXTURE3D_HEIGHT),
+       SLUICE_A(MAXIMUM_TEXTURE3D_DEPTH));
+  set3(out->maxTexture3DAlt, SLUICE_A(MAXIMUM_TEXTURE3D_WIDTH_ALTERNATE),
+       SLUICE_A(MAXIMUM_TEXTURE3D_HEIGHT_ALTERNATE), SLUICE_A(MAXIMUM_TEXTURE3D_DEPTH_ALTERNATE));
+  set2(out->maxTexture1DLayered, SLUICE_A(MAXIMUM_TEXTURE1D_LAYERED_WIDTH),
+       SLUICE_A(MAXIMUM_TEXTURE1D_LAYERED_LAYERS));
+  set3(out->maxTexture2DLayered, SLUICE_A(MAXIMUM_TEXTURE2D_LAYERED_WIDTH),
+       SLUICE_A(MAXIMUM_TEXTURE2D_LAYERED_HEIGHT), SLUICE_A(MAXIMUM_TEXTURE2D_LAYERED_LAYERS));
+  set2(out->maxTextureCubemapLayered, SLUICE_A(MAXIMUM_TEXTURECUBEMAP_LAYERED_WIDTH),
+       SLUICE_A(MAXIMUM_TEXTURECUBEMAP_LAYERED_LAYERS));
   set2(out->maxSurface2D, SLUICE_A(MAXIMUM_SURFACE2D_WIDTH), SLUICE_A(MAXIMUM_SURFACE2D_HEIGHT));
-  set3(out->maxSurface3D, SLUICE_A(MAXIMUM_SURFACE3D_WIDTH), SLUICE_A(MAXIMUM_SURFACE3D_HEIGHT), SLUICE_A(MAXIMUM_SURFACE3D_DEPTH));
-  set2(out->maxSurface1DLayered, SLUICE_A(MAXIMUM_SURFACE1D_LAYERED_WIDTH), SLUICE_A(MAXIMUM_SURFACE1D_LAYERED_LAYERS));
-  set3(out->maxSurface2DLayered, SLUICE_A(MAXIMUM_SURFACE2D_LAYERED_WIDTH), SLUICE_A(MAXIMUM_SURFACE2D_LAYERED_HEIGHT),
-       SLUICE_A(MAXIMUM_SURFACE2D_LAYERED_LAYERS));
-  set2(out->maxSurfaceCubemapLayered, SLUICE_A(MAXIMUM_SURFACECUBEMAP_LAYERED_WIDTH), SLUICE_A(MAXIMUM_SURFACECUBEMAP_LAYERED_LAYERS));
+  set3(out->maxSurface3D, SLUICE_A(MAXIMUM_SURFACE3D_WIDTH), SLUICE_A(MAXIMUM_SURFACE3D_HEIGHT),
+       SLUICE_A(MAXIMUM_SURFACE3D_DEPTH));
+  set2(out->maxSurface1DLayered, SLUICE_A(MAXIMUM_SURFACE1D_LAYERED_WIDTH),
+       SLUICE_A(MAXIMUM_SURFACE1D_LAYERED_LAYERS));
+  set3(out->maxSurface2DLayered, SLUICE_A(MAXIMUM_SURFACE2D_LAYERED_WIDTH),
+       SLUICE_A(MAXIMUM_SURFACE2D_LAYERED_HEIGHT), SLUICE_A(MAXIMUM_SURFACE2D_LAYERED_LAYERS));
+  set2(out->maxSurfaceCubemapLayered, SLUICE_A(MAXIMUM_SURFACECUBEMAP_LAYERED_WIDTH),
+       SLUICE_A(MAXIMUM_SURFACECUBEMAP_LAYERED_LAYERS));
 #undef SLUICE_A
 }
 
@@ -175,7 +188,8 @@ inline void fill_properties(const DeviceProfile& device, int ordinal, DeviceProp
   out->computeMode = device.limit(CU_DEVICE_ATTRIBUTE_COMPUTE_MODE);
   out->maxTexture1DLinear = device.limit(CU_DEVICE_ATTRIBUTE_MAXIMUM_TEXTURE1D_LINEAR_WIDTH);
   out->memoryClockRate = device.limit(CU_DEVICE_ATTRIBUTE_MEMORY_CLOCK_RATE);
-  out->singleToDoublePrecisionPerfRatio = device.limit(CU_DEVICE_ATTRIBUTE_SINGLE_TO_DOUBLE_PRECISION_PERF_RATIO);
+  out->singleToDoublePrecisionPerfRatio =
+      device.limit(CU_DEVICE_ATTRIBUTE_SINGLE_TO_DOUBLE_PRECISION_PERF_RATIO);
   out->cooperativeMultiDeviceLaunch = device.limit(CU_DEVICE_ATTRIBUTE_COOPERATIVE_MULTI_DEVICE_LAUNCH);
 }
 
