@@ -323,7 +323,8 @@ bool Parser::parse_leaf(Operand& out, PendingOperand* whole) {
   if (out.negate) return expected("a register");
   lex_.rewind(at);
   Literal literal;
-  if (lex_.peek() == '\0' || lex_.peek() == ';' || lex_.peek() == ',') return expected("an operand");
+  if (const char c = lex_.peek(); c == '\0' || c == ';' || c == ',' || c == '}')
+    return expected(operand_count_ <= 1 ? "an operand or ';'" : "an operand");
   if (!parse_expression(literal)) return false;
   out.kind = literal.kind == Literal::Kind::Int   ? Operand::Kind::ImmInt
              : literal.kind == Literal::Kind::F32 ? Operand::Kind::ImmF32

@@ -386,7 +386,8 @@ bool Parser::parse_registers() {
                         vector > 1 && is_range ? count * vector : std::max(count, vector)};
     if (is_range && vector > 1) return fail(at, "numbered vector registers are not supported");
     if (is_range) {
-      scopes_.back().ranges[name] = symbol;
+      if (!scopes_.back().ranges.emplace(name, symbol).second)
+        return fail(at, fmt::format("'{}<..>' is already defined in this scope", name));
     } else if (!define_local(name, symbol, at)) {
       return false;
     }
