@@ -1,8 +1,9 @@
 // SPDX-FileCopyrightText: The sluice authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Experiments on mbarrier objects: one thread runs a script of operations and writes, after each, the 64-bit
-// word of the object, the token or count that came back, and which parities a test sees as completed.
+// Experiments on mbarrier objects: one thread runs a script of operations and writes, after each (and a
+// pause: a GPU does not order the operations with the load that looks at them), the 64-bit word of the
+// object, the token or count that came back, and which parities a test sees as completed.
 #pragma once
 
 #include "hardware_case.hpp"
@@ -73,7 +74,8 @@ inline std::string barrier_script_ptx(const std::vector<BarrierStep>& script) {
         break;
     }
     body +=
-        "ld.volatile.shared.b64 %word, [bar];\nst.global.b64 [%out], %word;\nst.global.b64 [%out+8], "
+        "membar.cta;\nnanosleep.u32 1000;\nmembar.cta;\nld.volatile.shared.b64 %word, [bar];\nst.global.b64 "
+        "[%out], %word;\nst.global.b64 [%out+8], "
         "%token;\n"
         "add.u64 %out, %out, 16;\n";
     if (step.op == BarrierStep::Inval) continue;

@@ -1,0 +1,106 @@
+// SPDX-FileCopyrightText: The sluice authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// The experiments of all_cases.hpp on the engine, against what an H200 wrote for them (data/units.txt, recorded by
+// tools/record/units.cu). Without the recording the comparison is skipped and says so.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <fstream>
+#include <map>
+#include <sstream>
+
+#include "all_cases.hpp"
+#include "engine_runner.hpp"
+
+namespace sluice::hardware {
+namespace {
+
+/// What a GPU answered to a case: outputs as hex, or a word that says why there are none.
+std::map<std::string, std::vector<std::string>> read_recording() {
+  std::map<std::string, std::vector<std::string>> recording;
+  std::ifstream file(SLUICE_UNITS_DATA "/units.txt");
+  for (std::string line; std::getline(file, line);) {
+    std::istringstream words(line);
+    std::string name;
+    words >> name;
+    for (std::string word; words >> word;) recording[name].push_back(word);
+  }
+  return recording;
+}
+
+std::string hex(const Bytes& bytes) {
+  static const char digits[] = "0123456789abcdef";
+  std::string text;
+  text.reserve(bytes.size() * 2);
+  for (const uint8_t byte : bytes) {
+    text += digits[byte >> 4];
+    text += digits[byte & 15];
+  }
+  return text;
+}
+
+std::string first_difference(const std::string& ours, const std::string& theirs) {
+  const auto at = static_cast<size_t>(std::mismatch(ours.begin(), ours.end(), theirs.begin(), theirs.end()).first - ours.begin());
+  const size_t from = at / 16 * 16;
+  return "byte " + std::to_string(at / 2) + ": engine ..." + ours.substr(from, 48) + " H200 ..." + theirs.substr(from, 48);
+}
+
+class Recording : public testing::TestWithParam<std::string> {};
+
+TEST_P(Recording, IsReproduced) {
+  static const auto recording = read_recording();
+  if (recording.empty()) GTEST_SKIP() << "no recording of an H200 in " SLUICE_UNITS_DATA;
+  static const std::vector<Case> cases = all_cases();
+  int compared = 0;
+  for (const Case& c : cases) {
+    if (c.name.substr(0, c.name.find('/')) != GetParam()) continue;
+    const auto found = recording.find(c.name);
+    if (found == recording.end()) continue;
+    const Outcome outcome = run_on_engine(c);
+    const std::vector<std::string>& gpu = found->second;
+    ++compared;
+    if (gpu[0] == "map_refused") {
+      EXPECT_FALSE(outcome.refused.empty()) << c.name << ": the driver refuses the tensor map";
+      continue;
+    }
+    ASSERT_TRUE(outcome.refused.empty()) << c.name << ": " << outcome.refused;
+    if (gpu[0] != "status=0,0") {
+      EXPECT_NE(outcome.result.fault.kind, machine::FaultKind::None) << c.name << ": the GPU answers with " << gpu[0];
+      continue;
+    }
+    ASSERT_EQ(outcome.result.fault.kind, machine::FaultKind::None) << c.name << ": " << outcome.result.fault.message;
+    ASSERT_EQ(outcome.outputs.size() + 1, gpu.size()) << c.name;
+    for (size_t i = 0; i < outcome.outputs.size(); ++i) {
+      const std::string ours = hex(outcome.outputs[i]);
+      EXPECT_TRUE(ours == gpu[i + 1]) << c.name << ": " << first_difference(ours, gpu[i + 1]);
+    }
+  }
+  EXPECT_GT(compared, 0);
+}
+
+INSTANTIATE_TEST_SUITE_P(H200, Recording,
+                         testing::Values("mbarrier", "bulk_reduce", "bulk_reduce_shared", "tensor_load", "tensor_store", "wgmma",
+                                         "tensormap_replace"),
+                         [](const auto& info) { return info.param; });
+
+/// Landing copies late, in pieces or at random changes no result of a program that waits for them.
+TEST(Timing, DoesNotChangeResults) {
+  for (const Case& c : all_cases()) {
+    // The experiments on loads look before they wait; they are not such programs.
+    if (c.name.starts_with("tensor_load/") || c.name.starts_with("mbarrier/")) continue;
+    const Outcome early = run_on_engine(c);
+    if (!early.refused.empty()) continue;
+    for (const auto timing : {machine::CopyTiming::Late, machine::CopyTiming::Shuffled}) {
+      machine::LaunchOptions options;
+      options.timing = timing;
+      options.seed = 7;
+      const Outcome other = run_on_engine(c, options);
+      ASSERT_EQ(other.result.fault.kind, machine::FaultKind::None) << c.name << ": " << other.result.fault.message;
+      EXPECT_EQ(early.outputs, other.outputs) << c.name;
+    }
+  }
+}
+
+}  // namespace
+}  // namespace sluice::hardware
