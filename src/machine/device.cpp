@@ -404,6 +404,10 @@ Result<LaunchResult> Device::launch(const LaunchRequest& request) {
     result.statistics.ctas_skipped += s.ctas_skipped;
   }
   team.clear();
+  result.phases = std::move(context.phases);
+  std::stable_sort(result.phases.begin(), result.phases.end(), [](const MbarrierRecord& a, const MbarrierRecord& b) {
+    return std::pair(a.cta, a.offset) < std::pair(b.cta, b.offset);
+  });
   memory_.release(*parameters);
   return result;
 }

@@ -34,6 +34,7 @@ struct LaunchOptions {
   CopyTiming timing = CopyTiming::Early;
   uint64_t seed = 0;
   bool no_data = false;               ///< protocol alone: payload of copies and matrix operations is not computed
+  bool record_phases = false;         ///< keep how often each mbarrier completed: LaunchResult::phases
   bool parallel = true;               ///< use several host threads where the kernel allows it
   uint32_t workers = 0;               ///< host threads, 0 = as many as the host has
   double timeout_seconds = 0;         ///< wall-clock limit, 0 = none
@@ -63,10 +64,18 @@ struct LaunchStatistics {
   uint64_t ctas_skipped = 0;
 };
 
+/// Phases that an mbarrier completed from its init to its end: inval, another init, or the end of the launch.
+struct MbarrierRecord {
+  uint64_t cta = 0;     ///< linear index in the grid
+  uint32_t offset = 0;  ///< in the CTA's shared memory
+  uint64_t phases = 0;
+};
+
 struct LaunchResult {
   Fault fault;                       ///< kind None when all threads ended
   std::string detail;                ///< several lines for a person: who waits for what, where
   LaunchStatistics statistics;
+  std::vector<MbarrierRecord> phases;  ///< with LaunchOptions::record_phases, by CTA and offset
 };
 
 /// Shared by the workers of one launch.
@@ -92,6 +101,7 @@ struct LaunchContext {
   Fault fault;                       ///< guarded by `mutex`
   std::string detail;
   LaunchStatistics statistics;       ///< guarded by `mutex`
+  std::vector<MbarrierRecord> phases;  ///< guarded by `mutex`; unsorted
   uint64_t deadline_ns = 0;          ///< host clock, 0 = none
 
   bool failed() const { return stop.load(std::memory_order_relaxed); }

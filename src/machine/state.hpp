@@ -188,6 +188,7 @@ struct Cta {
   uint32_t mbarrier_waiters = 0;       ///< splits parked on Wait::Mbarrier
   /// Phases completed since init, by the barrier's offset: the unbounded ordinal behind the phase bit.
   std::unordered_map<uint32_t, uint64_t> mbarrier_phases;
+  std::vector<MbarrierRecord> ended_mbarriers;  ///< with LaunchOptions::record_phases: those inval or init ended
   uint64_t exited_at = 0;
 
   bool ended() const { return live_warps == 0; }
@@ -325,6 +326,7 @@ class Worker {
   bool lookup_global(uint64_t address, uint64_t bytes, bool write);
   bool start_cluster();
   void retire_clusters();
+  void record_phases(Cluster& cluster);
   void run_warp(Warp& warp);
   bool enter_split(Warp& warp, uint32_t split);
   bool pick_split(Warp& warp);

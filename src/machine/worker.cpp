@@ -73,6 +73,7 @@ void Worker::run() {
   }
   // In-flight operations of ended CTAs still land: a kernel may end on a committed store.
   while (!failed() && !async_.empty()) land_one(0);
+  for (const auto& cluster : resident_) record_phases(*cluster);
 }
 
 bool Worker::start_cluster() {
@@ -94,21 +95,31 @@ bool Worker::start_cluster() {
 }
 
 void Worker::retire_clusters() {
-  const auto ended = [this](const std::unique_ptr<Cluster>& cluster) {
+  const auto stays = [this](const std::unique_ptr<Cluster>& cluster) {
     for (const auto& cta : cluster->ctas) {
-      if (!cta->ended()) return false;
+      if (!cta->ended()) return true;
     }
     // Shared memory must outlive the operations that name it.
     for (const AsyncOp& op : async_) {
-      if (op.cta->cluster == cluster.get()) return false;
+      if (op.cta->cluster == cluster.get()) return true;
     }
-    return true;
+    return false;
   };
-  const auto first = std::remove_if(resident_.begin(), resident_.end(), ended);
+  const auto first = std::stable_partition(resident_.begin(), resident_.end(), stays);
   const auto count = static_cast<uint64_t>(resident_.end() - first);
   if (count == 0) return;
+  for (auto it = first; it != resident_.end(); ++it) record_phases(**it);
   resident_.erase(first, resident_.end());
   launch_.running_clusters.fetch_sub(count);
+}
+
+void Worker::record_phases(Cluster& cluster) {
+  if (!launch_.request->options.record_phases) return;
+  const std::lock_guard lock(launch_.mutex);
+  for (const auto& cta : cluster.ctas) {
+    launch_.phases.insert(launch_.phases.end(), cta->ended_mbarriers.begin(), cta->ended_mbarriers.end());
+    for (const auto& [offset, phases] : cta->mbarrier_phases) launch_.phases.push_back({cta->linear, offset, phases});
+  }
 }
 
 void Worker::wake_sleepers() {

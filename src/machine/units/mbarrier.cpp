@@ -25,6 +25,14 @@ void store(MbarrierPlace place, const MbarrierWord& word) {
   std::memcpy(place.cta->shared.data() + place.offset, &packed, sizeof packed);
 }
 
+// Before the ordinal behind a barrier is forgotten.
+void record_ended(MbarrierPlace place) {
+  if (!place.cta->cluster->worker->launch().request->options.record_phases) return;
+  const auto found = place.cta->mbarrier_phases.find(place.offset);
+  if (found == place.cta->mbarrier_phases.end() || found->second == 0) return;
+  place.cta->ended_mbarriers.push_back({place.cta->linear, place.offset, found->second});
+}
+
 }  // namespace
 
 MbarrierWord MbarrierWord::unpack(uint64_t word) {
@@ -53,6 +61,7 @@ void mbarrier_init(MbarrierPlace place, uint32_t count) {
   // MODEL: a count outside 1 .. 2^20 - 1 is cut to 20 bits.
   word.expected = word.pending = count & kCountMask;
   store(place, word);
+  record_ended(place);
   place.cta->mbarrier_phases[place.offset] = 0;
 }
 
@@ -64,6 +73,7 @@ void mbarrier_add_pending(MbarrierPlace place) {
 
 void mbarrier_invalidate(MbarrierPlace place) {
   // MODEL: the memory is left as it is; only the ordinals forget the barrier.
+  record_ended(place);
   place.cta->mbarrier_phases.erase(place.offset);
 }
 
