@@ -81,9 +81,12 @@ Step copy(Warp& w, const Op& op, uint32_t lanes) {
   compute_addresses(w, o.source, lanes, from);
   const uint32_t ignored = o.has_ignore ? w.predicate(o.ignore) ^ o.ignore_flip : 0;
   Worker& worker = w.worker();
+  // Copies that land at once and that nobody hears of need no operation of their own.
+  const bool at_once = worker.launch().request->options.timing == CopyTiming::Early && worker.listener() == nullptr;
+  AsyncOp item = make_operation(w, 0, AsyncKind::CpAsync, land_copy);
   for (uint32_t m = lanes; m != 0; m &= m - 1) {
     const auto lane = static_cast<uint32_t>(std::countr_zero(m));
-    AsyncOp item = make_operation(w, lane, AsyncKind::CpAsync, land_copy);
+    item.lane = lane;
     auto& c = item.as<LaneCopy>();
     c.bytes = c.source_bytes = o.bytes;
     if (o.has_source_bytes) c.source_bytes = std::min(w.u32(o.source_bytes)[lane], o.bytes);
@@ -94,6 +97,10 @@ Step copy(Warp& w, const Op& op, uint32_t lanes) {
       return w.fault(FaultKind::MisalignedAddress,
                      fmt::format("cp.async of {} bytes from global address 0x{:x}, which is not a multiple of {}", o.bytes, c.from, o.bytes),
                      lane, c.from);
+    }
+    if (at_once) {
+      land_copy(worker, item);
+      continue;
     }
     item.group = group_of(w, lane);
     worker.submit(item);

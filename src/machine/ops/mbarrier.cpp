@@ -84,31 +84,60 @@ bool for_places(Warp& w, const Address& a, uint32_t lanes, F&& f) {
   return true;
 }
 
-/// Tells the listener about one lane's operation on a barrier.
-void emit(Warp& w, event::Kind kind, const MbarrierArgs& a, uint32_t lane, MbarrierPlace place, int64_t value,
-          uint64_t phase) {
-  event::Sink* const sink = listener_for(w.worker(), kind);
-  if (sink == nullptr) return;
-  event::Event e = warp_event(w, kind, uint32_t{1} << lane);
-  uint64_t addresses[kLanes] = {};
-  addresses[lane] = shared_event_address(*place.cta, place.offset);
-  e.space = event::Space::Shared;
-  e.semantics = a.semantics;
-  e.scope = a.scope;
-  e.bytes = 8;
-  e.value = value;
-  e.phase = phase;
-  e.addresses = addresses;
-  sink->receive(e);
-}
+/// Tells the listener about operations on barriers: one event for neighbouring lanes that do the same to one barrier in
+/// one phase. Nothing is kept when nobody listens.
+class Told {
+ public:
+  Told(Warp& w, event::Kind kind, const MbarrierArgs& a) : w_(w), sink_(listener_for(w.worker(), kind)), kind_(kind), a_(a) {}
+  ~Told() { flush(); }
+  Told(const Told&) = delete;
+  Told& operator=(const Told&) = delete;
+
+  void add(uint32_t lane, MbarrierPlace place, int64_t value, uint64_t phase) {
+    if (sink_ == nullptr) return;
+    if (lanes_ != 0 && (place.cta != place_.cta || place.offset != place_.offset || value != value_ || phase != phase_)) flush();
+    place_ = place;
+    value_ = value;
+    phase_ = phase;
+    lanes_ |= uint32_t{1} << lane;
+  }
+
+  /// What has been added is told now, before what follows from it.
+  void flush() {
+    if (lanes_ == 0) return;
+    event::Event e = warp_event(w_, kind_, lanes_);
+    uint64_t addresses[kLanes] = {};
+    for (uint32_t m = lanes_; m != 0; m &= m - 1) addresses[std::countr_zero(m)] = shared_event_address(*place_.cta, place_.offset);
+    e.space = event::Space::Shared;
+    e.semantics = a_.semantics;
+    e.scope = a_.scope;
+    e.bytes = 8;
+    e.value = value_;
+    e.phase = phase_;
+    e.addresses = addresses;
+    lanes_ = 0;
+    sink_->receive(e);
+  }
+
+ private:
+  Warp& w_;
+  event::Sink* sink_;
+  event::Kind kind_;
+  const MbarrierArgs& a_;
+  MbarrierPlace place_;
+  int64_t value_ = 0;
+  uint64_t phase_ = 0;
+  uint32_t lanes_ = 0;
+};
 
 // --- init and inval -----------------------------------------------------------------------------------------------------
 
 Step init(Warp& w, const Op& op, uint32_t lanes) {
   const MbarrierArgs& a = args_of(op);
   const uint32_t* count = w.u32(a.value);
+  Told told(w, event::Kind::MbarrierInit, a);
   const bool good = for_places(w, a.address, lanes, [&](uint32_t lane, MbarrierPlace place) {
-    emit(w, event::Kind::MbarrierInit, a, lane, place, count[lane], 0);
+    told.add(lane, place, count[lane], 0);
     mbarrier_init(place, count[lane]);
     // MODEL: who waits on the old barrier looks again.
     w.worker().wake(*place.cta, Wait::Mbarrier, place.offset);
@@ -119,8 +148,9 @@ Step init(Warp& w, const Op& op, uint32_t lanes) {
 
 Step inval(Warp& w, const Op& op, uint32_t lanes) {
   const MbarrierArgs& a = args_of(op);
+  Told told(w, event::Kind::MbarrierInval, a);
   const bool good = for_places(w, a.address, lanes, [&](uint32_t lane, MbarrierPlace place) {
-    emit(w, event::Kind::MbarrierInval, a, lane, place, 0, mbarrier_completed(place));
+    told.add(lane, place, 0, mbarrier_completed(place));
     mbarrier_invalidate(place);
   });
   w.acted = true;
@@ -134,6 +164,8 @@ Step arrive(Warp& w, const Op& op, uint32_t lanes) {
   const uint32_t* value = w.u32(a.value);
   uint64_t* token = w.u64(a.result);
   Worker& worker = w.worker();
+  Told expected(w, event::Kind::MbarrierExpectTx, a);
+  Told arrived(w, event::Kind::MbarrierArrive, a);
   const bool good = for_places(w, a.address, lanes, [&](uint32_t lane, MbarrierPlace place) {
     MbarrierChange change;
     change.arrivals = a.expects ? 1 : value[lane];
@@ -142,8 +174,12 @@ Step arrive(Warp& w, const Op& op, uint32_t lanes) {
     event::Event agent;
     if (worker.listener() != nullptr) {
       const uint64_t phase = mbarrier_completed(place);
-      if (a.expects) emit(w, event::Kind::MbarrierExpectTx, a, lane, place, value[lane], phase);
-      emit(w, event::Kind::MbarrierArrive, a, lane, place, change.arrivals, phase);
+      if (a.expects) expected.add(lane, place, value[lane], phase);
+      arrived.add(lane, place, change.arrivals, phase);
+      if (mbarrier_completes(place, change)) {
+        expected.flush();
+        arrived.flush();
+      }
       agent = warp_event(w, event::Kind::MbarrierFlip, uint32_t{1} << lane);
     }
     const MbarrierResult result = mbarrier_apply(worker, place, change, agent);
@@ -159,15 +195,17 @@ Step change_tx(Warp& w, const Op& op, uint32_t lanes) {
   const bool completes = op.small != 0;
   const uint32_t* value = w.u32(a.value);
   Worker& worker = w.worker();
+  Told told(w, completes ? event::Kind::MbarrierCompleteTx : event::Kind::MbarrierExpectTx, a);
   const bool good = for_places(w, a.address, lanes, [&](uint32_t lane, MbarrierPlace place) {
+    const int64_t bytes = value[lane];
+    const MbarrierChange change{.expect = completes ? -bytes : bytes};
     event::Event agent;
     if (worker.listener() != nullptr) {
-      emit(w, completes ? event::Kind::MbarrierCompleteTx : event::Kind::MbarrierExpectTx, a, lane, place, value[lane],
-           mbarrier_completed(place));
+      told.add(lane, place, bytes, mbarrier_completed(place));
+      if (mbarrier_completes(place, change)) told.flush();
       agent = warp_event(w, event::Kind::MbarrierFlip, uint32_t{1} << lane);
     }
-    const int64_t bytes = value[lane];
-    mbarrier_apply(worker, place, MbarrierChange{.expect = completes ? -bytes : bytes}, agent);
+    mbarrier_apply(worker, place, change, agent);
   });
   w.acted = true;
   return good ? Step::Next : Step::Fault;
@@ -198,6 +236,7 @@ bool look(Warp& w, const MbarrierArgs& a, uint32_t lanes, Looked& found) {
   const uint32_t* parity = w.u32(a.value);
   const uint64_t* token = w.u64(a.value);
   bool first = true;
+  Told told(w, event::Kind::MbarrierWait, a);
   return for_places(w, a.address, lanes, [&](uint32_t lane, MbarrierPlace place) {
     const uint32_t p = a.by_state ? MbarrierWord::unpack(token[lane]).phase : parity[lane] & 1;
     if (first) {
@@ -209,10 +248,8 @@ bool look(Warp& w, const MbarrierArgs& a, uint32_t lanes, Looked& found) {
     }
     if (!mbarrier_parity_done(mbarrier_load(place), p)) return;
     found.done |= uint32_t{1} << lane;
-    if (w.worker().listener() != nullptr) {
-      // The phase that satisfied the wait; on a barrier that completed none yet it is the one "before the first".
-      emit(w, event::Kind::MbarrierWait, a, lane, place, p, mbarrier_completed(place) - 1);
-    }
+    // The phase that satisfied the wait; on a barrier that has completed none it is the one "before the first", ~0.
+    if (w.worker().listener() != nullptr) told.add(lane, place, p, mbarrier_completed(place) - 1);
   });
 }
 

@@ -82,15 +82,29 @@ uint64_t mbarrier_completed(MbarrierPlace place) {
   return found == place.cta->mbarrier_phases.end() ? 0 : found->second;
 }
 
-MbarrierResult mbarrier_apply(Worker& worker, MbarrierPlace place, MbarrierChange change, const event::Event& agent) {
-  MbarrierResult result;
-  result.before = mbarrier_load(place);
-  MbarrierWord word = MbarrierWord::unpack(result.before);
+namespace {
+
+MbarrierWord changed(MbarrierWord word, MbarrierChange change) {
   word.tx = static_cast<int32_t>(word.tx + change.expect);
   word.expected = (word.expected - change.drop) & kCountMask;
   word.pending = (word.pending - change.arrivals) & kCountMask;
+  return word;
+}
+
+bool is_complete(const MbarrierWord& word) { return word.pending == 0 && word.tx == 0; }
+
+}  // namespace
+
+bool mbarrier_completes(MbarrierPlace place, MbarrierChange change) {
+  return is_complete(changed(MbarrierWord::unpack(mbarrier_load(place)), change));
+}
+
+MbarrierResult mbarrier_apply(Worker& worker, MbarrierPlace place, MbarrierChange change, const event::Event& agent) {
+  MbarrierResult result;
+  result.before = mbarrier_load(place);
+  MbarrierWord word = changed(MbarrierWord::unpack(result.before), change);
   if (worker.listener() != nullptr) result.ordinal = mbarrier_completed(place);
-  if (word.pending != 0 || word.tx != 0) {
+  if (!is_complete(word)) {
     store(place, word);
     return result;
   }

@@ -59,6 +59,9 @@ void mbarrier_invalidate(MbarrierPlace place);
 /// listener hears of the completion as an event of `agent` (its kind, place and phase are filled in here).
 MbarrierResult mbarrier_apply(Worker& worker, MbarrierPlace place, MbarrierChange change, const event::Event& agent);
 
+/// Whether the change would complete the current phase.
+bool mbarrier_completes(MbarrierPlace place, MbarrierChange change);
+
 /// Bytes of an asynchronous operation have landed and `place` counts them.
 void mbarrier_complete_tx(Worker& worker, const AsyncOp& op, MbarrierPlace place, uint32_t bytes);
 

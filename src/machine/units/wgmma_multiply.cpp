@@ -11,7 +11,6 @@
 #include <bit>
 #include <cmath>
 #include <cstring>
-#include <limits>
 
 #include "machine/numeric/half.hpp"
 
@@ -27,64 +26,99 @@ struct Element {
   bool special;      ///< infinity or NaN
 };
 
-/// A number with `exponent_bits` and `mantissa_bits`.
-template <int ExponentBits, int MantissaBits, bool HasInfinity>
-Element decode_small(uint32_t bits) {
-  constexpr int kBias = (1 << (ExponentBits - 1)) - 1;
-  constexpr uint32_t kMost = (1u << ExponentBits) - 1;
-  const uint32_t sign = bits >> (ExponentBits + MantissaBits) & 1;
-  const uint32_t field = bits >> MantissaBits & kMost;
-  const uint32_t mantissa = bits & ((1u << MantissaBits) - 1);
-  Element e;
-  e.special = HasInfinity ? field == kMost : field == kMost && mantissa == (1u << MantissaBits) - 1;
-  e.exponent = static_cast<int>(field == 0 ? 1 : field) - kBias;
-  if (e.special) {
-    const bool nan = !HasInfinity || mantissa != 0;
-    e.value = nan ? std::numeric_limits<float>::quiet_NaN() : std::numeric_limits<float>::infinity();
-    if (sign != 0) e.value = -e.value;
+/// A type with an exponent of its own.
+template <int Bytes, int ExponentBits, int MantissaBits, bool HasInfinity>
+struct Format {
+  static constexpr int kBytes = Bytes;
+
+  static Element decode(uint32_t bits) {
+    constexpr int kBias = (1 << (ExponentBits - 1)) - 1;
+    constexpr uint32_t kMost = (1u << ExponentBits) - 1;
+    constexpr uint32_t kMagnitude = (1u << (ExponentBits + MantissaBits)) - 1;
+    const uint32_t magnitude = bits & kMagnitude;
+    const uint32_t sign = (bits & ~kMagnitude) << (31 - ExponentBits - MantissaBits);
+    const uint32_t field = magnitude >> MantissaBits;
+    Element e;
+    e.exponent = static_cast<int32_t>(std::max(field, 1u)) - kBias;
+    e.exponent = magnitude == 0 ? kZeroExponent : e.exponent;
+    // A multiplication by a power of two moves the exponent and makes subnormal numbers normal.
+    constexpr float kScale = std::bit_cast<float>(static_cast<uint32_t>(254 - kBias) << 23);
+    const float value = std::bit_cast<float>(magnitude << (23 - MantissaBits)) * kScale;
+    uint32_t word = std::bit_cast<uint32_t>(value);
+    e.special = HasInfinity ? field == kMost : magnitude == kMagnitude;
+    const bool nan = !HasInfinity || magnitude > kMost << MantissaBits;
+    word = e.special ? (nan ? 0x7fc00000u : 0x7f800000u) : word;
+    e.value = std::bit_cast<float>(word | sign);
     return e;
   }
-  if (field != 0) {
-    e.value = std::bit_cast<float>(sign << 31 | static_cast<uint32_t>(static_cast<int>(field) - kBias + 127) << 23 |
-                                   mantissa << (23 - MantissaBits));
-  } else {
-    if (mantissa == 0) e.exponent = kZeroExponent;
-    const float magnitude = static_cast<float>(mantissa) * std::bit_cast<float>(static_cast<uint32_t>(128 - kBias - MantissaBits) << 23);
-    e.value = sign != 0 ? -magnitude : magnitude;
-  }
-  return e;
-}
+};
 
 /// bf16 and TF32, whose exponents are those of f32.
-Element decode_wide(uint32_t bits) {
-  Element e;
-  const uint32_t field = bits >> 23 & 0xff;
-  e.value = std::bit_cast<float>(bits);
-  e.special = field == 0xff;
-  e.exponent = static_cast<int>(field == 0 ? 1 : field) - 127;
-  return e;
+template <int Bytes, int Shift, uint32_t Kept>
+struct WideFormat {
+  static constexpr int kBytes = Bytes;
+
+  static Element decode(uint32_t bits) {
+    const uint32_t word = bits << Shift & Kept;
+    const uint32_t field = word >> 23 & 0xff;
+    return {std::bit_cast<float>(word), static_cast<int32_t>(std::max(field, 1u)) - 127, field == 0xff};
+  }
+};
+
+using F16 = Format<2, 5, 10, true>;
+using E4M3 = Format<1, 4, 3, false>;
+using E5M2 = Format<1, 5, 2, true>;
+using BF16 = WideFormat<2, 16, 0xffffffff>;
+using TF32 = WideFormat<4, 0, 0xffffe000>;
+using F32 = WideFormat<4, 0, 0xffffffff>;
+
+template <class F>
+uint32_t load_bits(const uint8_t* at) {
+  if constexpr (F::kBytes == 1) {
+    return *at;
+  } else if constexpr (F::kBytes == 2) {
+    uint16_t bits;
+    std::memcpy(&bits, at, 2);
+    return bits;
+  } else {
+    uint32_t bits;
+    std::memcpy(&bits, at, 4);
+    return bits;
+  }
 }
 
-Element decode(WgmmaType type, const uint8_t* row, uint32_t k) {
-  switch (type) {
-    case WgmmaType::F16: {
-      uint16_t bits;
-      std::memcpy(&bits, row + k * 2, 2);
-      return decode_small<5, 10, true>(bits);
+template <class F>
+void prepare_a(const WgmmaForm& form, WgmmaOperands& o) {
+  const float sign = form.negate_a ? -1.0f : 1.0f;
+  for (uint32_t row = 0; row < kWgmmaRows; ++row) {
+    bool special = false;
+    for (uint32_t k = 0; k < kWgmmaKBytes / F::kBytes; ++k) {
+      const Element e = F::decode(load_bits<F>(o.a[row] + k * F::kBytes));
+      o.a_value[row][k] = e.value * sign;
+      o.a_exponent[row][k] = e.exponent;
+      special |= e.special;
     }
-    case WgmmaType::BF16: {
-      uint16_t bits;
-      std::memcpy(&bits, row + k * 2, 2);
-      return decode_wide(uint32_t{bits} << 16);
+    o.a_special[row] = special;
+    o.any_special |= special;
+  }
+}
+
+template <class F>
+void prepare_b(const WgmmaForm& form, WgmmaOperands& o) {
+  const float sign = form.negate_b ? -1.0f : 1.0f;
+  const uint32_t count = form.b_bytes() / F::kBytes;
+  uint32_t special[kWgmmaMostN] = {};
+  for (uint32_t k = 0; k < count; ++k) {
+    for (uint32_t i = 0; i < form.n; ++i) {
+      const Element e = F::decode(load_bits<F>(o.b[i] + k * F::kBytes));
+      o.b_value[k][i] = e.value * sign;
+      o.b_exponent[k][i] = e.exponent;
+      special[i] |= e.special ? 1u : 0u;
     }
-    case WgmmaType::TF32: {
-      uint32_t bits;
-      std::memcpy(&bits, row + k * 4, 4);
-      return decode_wide(bits & ~uint32_t{0x1fff});
-    }
-    case WgmmaType::E4M3: return decode_small<4, 3, false>(row[k]);
-    case WgmmaType::E5M2: return decode_small<5, 2, true>(row[k]);
-    default: return {};
+  }
+  for (uint32_t i = 0; i < form.n; ++i) {
+    o.b_special[i] = special[i] != 0;
+    o.any_special |= o.b_special[i];
   }
 }
 
@@ -120,8 +154,7 @@ uint32_t finish(const WgmmaForm& form, double value) {
 }
 
 Element accumulator(const WgmmaForm& form, uint32_t bits) {
-  if (form.d == WgmmaResult::F16) return decode_small<5, 10, true>(bits & 0xffff);
-  return decode_wide(bits);
+  return form.d == WgmmaResult::F16 ? F16::decode(bits & 0xffff) : F32::decode(bits);
 }
 
 /// B's position along K that stored element `k` of the row meets.
@@ -201,6 +234,18 @@ void float_row(const WgmmaForm& form, const WgmmaOperands& o, uint32_t row, bool
     for (uint32_t i = 0; i < n; ++i) sum[i] += static_cast<int32_t>(a * b[i] * scale[i]);
   }
   const bool all_fast = low >= kLeastFast && high <= kMostFast && !special;
+  if (all_fast && high < kMostFast - 6 && form.d == WgmmaResult::F32) {
+    // As below, without a branch: no sum reaches 2^128.
+    const uint32_t kept = fraction == 13 ? ~uint32_t{0x3ff} : ~uint32_t{0};
+    for (uint32_t i = 0; i < n; ++i) {
+      const double units = static_cast<double>(sum[i]) + static_cast<double>(static_cast<int32_t>(c[i] * scale[i]));
+      const double value = units / static_cast<double>(scale[i]);
+      const auto nearest = static_cast<float>(value);
+      const bool beyond = std::fabs(static_cast<double>(nearest)) > std::fabs(value);
+      d[i] = (std::bit_cast<uint32_t>(nearest) - (beyond ? 1u : 0u)) & kept;
+    }
+    return;
+  }
   for (uint32_t i = 0; i < n; ++i) {
     if (!all_fast && (most[i] < kLeastFast || most[i] > kMostFast || o.a_special[row] || o.b_special[i] || !std::isfinite(c[i]))) {
       Element e{0.0f, kZeroExponent, false};
@@ -245,35 +290,26 @@ void bit_row(const WgmmaForm& form, const WgmmaOperands& o, uint32_t row, bool o
 
 void wgmma_prepare(const WgmmaForm& form, WgmmaOperands& o) {
   if (form.a == WgmmaType::B1) return;
-  const uint32_t b_count = form.b_k();
   if (is_integer(form)) {
-    for (uint32_t i = 0; i < form.n; ++i) {
-      for (uint32_t k = 0; k < b_count; ++k) o.b_integer[k][i] = decode_integer(form.b, o.b[i][k]);
+    for (uint32_t k = 0; k < form.b_k(); ++k) {
+      for (uint32_t i = 0; i < form.n; ++i) o.b_integer[k][i] = decode_integer(form.b, o.b[i][k]);
     }
     return;
   }
   o.any_special = false;
-  for (uint32_t row = 0; row < kWgmmaRows; ++row) {
-    bool special = false;
-    for (uint32_t k = 0; k < form.a_k(); ++k) {
-      const Element e = decode(form.a, o.a[row], k);
-      o.a_value[row][k] = form.negate_a ? -e.value : e.value;
-      o.a_exponent[row][k] = e.exponent;
-      special |= e.special;
-    }
-    o.a_special[row] = special;
-    o.any_special |= special;
+  switch (form.a) {
+    case WgmmaType::F16: prepare_a<F16>(form, o); break;
+    case WgmmaType::BF16: prepare_a<BF16>(form, o); break;
+    case WgmmaType::TF32: prepare_a<TF32>(form, o); break;
+    case WgmmaType::E4M3: prepare_a<E4M3>(form, o); break;
+    default: prepare_a<E5M2>(form, o); break;
   }
-  for (uint32_t i = 0; i < form.n; ++i) {
-    bool special = false;
-    for (uint32_t k = 0; k < b_count; ++k) {
-      const Element e = decode(form.b, o.b[i], k);
-      o.b_value[k][i] = form.negate_b ? -e.value : e.value;
-      o.b_exponent[k][i] = e.exponent;
-      special |= e.special;
-    }
-    o.b_special[i] = special;
-    o.any_special |= special;
+  switch (form.b) {
+    case WgmmaType::F16: prepare_b<F16>(form, o); break;
+    case WgmmaType::BF16: prepare_b<BF16>(form, o); break;
+    case WgmmaType::TF32: prepare_b<TF32>(form, o); break;
+    case WgmmaType::E4M3: prepare_b<E4M3>(form, o); break;
+    default: prepare_b<E5M2>(form, o); break;
   }
 }
 
