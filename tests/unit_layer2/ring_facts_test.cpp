@@ -60,8 +60,7 @@ static_assert(Paged<3>::kFullArrivals == 128);
 // Groups that take turns: one of them gives a stage back.
 using PingPong = Ring<Stage<Tile128x64>, 4, CopyEngine<Warps<0>>, TakingTurns<Warpgroups<1, 2>, 2>>;
 static_assert(PingPong::kEmptyArrivals == 128);
-static_assert(sizeof(PingPong::Facts::Turns) == 16 && PingPong::kSharedBytes == 65536 + 128);
-static_assert(std::is_empty_v<Lesson::Facts::Turns>);
+static_assert(sizeof(PingPong::Facts::Barriers) == 64 + 16 && PingPong::kSharedBytes == 65536 + 128);
 
 // Multicast: each consumer warp signals every CTA that refills its stages, once.
 template <class Operand, class Cluster>

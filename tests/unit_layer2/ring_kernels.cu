@@ -216,7 +216,9 @@ std::string run_mixed(int trips) {
   const int columns_b = 16 * trips;
   const auto a = distinct_values<float>(static_cast<std::size_t>(64 * columns_a));
   const auto b = distinct_values<float>(static_cast<std::size_t>(8 * columns_b));
-  const auto scales = distinct_values<float>(static_cast<std::size_t>(4 * trips));
+  auto scales = distinct_values<float>(static_cast<std::size_t>(4 * trips));
+  for (float& scale : scales)
+    scale = static_cast<float>(static_cast<int>(scale) % 16);  // exact with and without fma
   const Buffer<float> device_a(a), device_b(b), device_scales(scales);
   const Buffer<float> out(static_cast<std::size_t>(trips * 64 * 32));
   const auto map_a =

@@ -78,8 +78,8 @@ class Ring {
   using SharedStorage = detail::RingStorage<Facts>;
   /// The bytes that a kernel with this ring alone asks for at launch: the storage without its padding at the
   /// end.
-  static constexpr int kSharedBytes = detail::round_up(
-      kStages * kStageBytes + static_cast<int>(sizeof(typename Facts::Barriers)) + Facts::kTurnBytes, 128);
+  static constexpr int kSharedBytes =
+      detail::round_up(kStages * kStageBytes + static_cast<int>(sizeof(typename Facts::Barriers)), 128);
 
   using Producer = typename detail::ProducerCursor<Facts, Producer_>::type;
   using Consumer = RingConsumer<Facts>;
@@ -101,7 +101,7 @@ class Ring {
     if constexpr (Facts::kConsumerGroups > 1) {
       if (warp_ == Producer_::Warps::kFirst && ptx::elect_one_sync()) {
 #pragma unroll
-        for (auto& turn : storage.turns.turn) turn.init(Facts::kGroupThreads);
+        for (auto& turn : storage.barriers.turn_) turn.init(Facts::kGroupThreads);
         fence_barrier_init();
       }
     }

@@ -203,7 +203,7 @@ class RingConsumer {
         : detail::StageRange<Taker<K>>(Taker<K>{consumer}, count), consumer_(consumer) {
       const int group = consumer->group();
       // The first group's first turn is free: it waits for the phase before the first.
-      consumer->places_.turns->turn[group].wait(
+      consumer->places_.turn(group).wait(
           (group == 0) ^ consumer->turn_phase_,
           detail::WaitSite{detail::WaitSite::Waiter::Group, detail::WaitSite::Barrier::Sequence,
                            static_cast<uint32_t>(group)});
@@ -214,7 +214,7 @@ class RingConsumer {
 
     SLUICE_DEVICE ~Turn() {
       const int next = consumer_->group() + 1;
-      consumer_->places_.turns->turn[next == Facts::kConsumerGroups ? 0 : next].arrive();
+      consumer_->places_.turn(next == Facts::kConsumerGroups ? 0 : next).arrive();
     }
 
    private:

@@ -114,13 +114,15 @@ constexpr int late_stages(int stages) {
   return stages < 4 ? 1 : stages < 9 ? (stages - 1) / 2 : 4;
 }
 
-/// The barriers of groups that take turns: each completes a phase when it is its group's turn.
-template <int Groups>
-struct TurnBarriers {
-  ClusterBarrier turn[Groups];
+/// A ring's barriers. Groups that take turns have one each, which completes a phase when it is their turn. (A
+/// base class, since nvcc 13.0 places members behind an empty [[no_unique_address]] member differently on the
+/// device.)
+template <int Stages, int Groups>
+struct RingBarriers : StageBarrierStorage<ClusterTransactionBarrier, ClusterBarrier, Stages> {
+  ClusterBarrier turn_[Groups];
 };
-template <>
-struct TurnBarriers<0> {};
+template <int Stages>
+struct RingBarriers<Stages, 1> : StageBarrierStorage<ClusterTransactionBarrier, ClusterBarrier, Stages> {};
 
 template <class Stage_, int Stages_, class Producer_, class Consumers_>
 struct RingFacts {
@@ -147,7 +149,7 @@ struct RingFacts<Stage<Operands...>, Stages_, Producer_, Consumers_> : StageFact
 
   using Facts = StageFacts<Operands...>;
   using Cluster = typename Producer_::Cluster;
-  using Barriers = StageBarrierStorage<ClusterTransactionBarrier, ClusterBarrier, Stages_>;
+  using Barriers = RingBarriers<Stages_, Consumers_::kGroups>;
 
   static constexpr bool kReadByAsyncProxy = Producer_::kReadBy == ReadBy::AsyncProxy;
   static_assert(!kIsCpAsync<Producer_> || Producer_::kReadBy == ReadBy::Threads || Stages_ >= 2,
@@ -163,7 +165,6 @@ struct RingFacts<Stage<Operands...>, Stages_, Producer_, Consumers_> : StageFact
   static constexpr int kConsumerGroups = Consumers_::kGroups;
   static constexpr int kGroupThreads = Consumers_::kThreads;
   using ConsumerWarps = typename Consumers_::Warps;
-  using Turns = TurnBarriers<(kConsumerGroups > 1 ? kConsumerGroups : 0)>;
   static constexpr int kTurnBytes = kConsumerGroups > 1 ? 8 * kConsumerGroups : 0;
 
   // Bytes.

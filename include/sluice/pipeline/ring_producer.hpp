@@ -223,6 +223,13 @@ class ThreadProducer : public RingProducerBase<Facts, ThreadProducer<Facts, Warp
   template <class Other, class = IsNotA<Other, ThreadProducer>, class = IsNoCursor<Other>>
   ThreadProducer(const Other& other);
 
+  /// Where copies can still be in flight, the thread does not end before they have landed. Elsewhere nothing.
+  SLUICE_DEVICE ~ThreadProducer() {
+    if constexpr (HandOver::kLandsLater) {
+      if (this->is_mine_) ptx::cp_async_wait_all();
+    }
+  }
+
   /// The next `count` stages, for a range-for; all of them have been passed on when the loop ends. Blocks.
   SLUICE_DEVICE auto fill(int count) {
     if constexpr (HandOver::kIsLate) {
@@ -265,6 +272,7 @@ class ThreadProducer : public RingProducerBase<Facts, ThreadProducer<Facts, Warp
 /// stores would not be ordered by it, so slots can only be copied into.
 struct PassWhenCopied {
   static constexpr bool kMayStore = false;
+  static constexpr bool kLandsLater = true;
   static constexpr bool kIsLate = false;
   static constexpr TileRight kRights = TileRight::Copy;
 
@@ -279,6 +287,7 @@ struct PassWhenCopied {
 template <int Late>
 struct PassCopiedToAsyncProxy {
   static constexpr bool kMayStore = false;
+  static constexpr bool kLandsLater = false;
   static constexpr bool kIsLate = true;
   static constexpr TileRight kRights = TileRight::Copy;
   static constexpr int kNone = -1;
@@ -324,6 +333,7 @@ struct PassCopiedToAsyncProxy {
 template <ReadBy Reader>
 struct PassWhenStored {
   static constexpr bool kMayStore = true;
+  static constexpr bool kLandsLater = false;
   static constexpr bool kIsLate = false;
   static constexpr TileRight kRights = TileRight::None;
 

@@ -18,7 +18,6 @@ template <class Facts>
 struct alignas(Facts::kAlignment) RingStorage {
   unsigned char stages[Facts::kStages * Facts::kStageBytes];
   typename Facts::Barriers barriers;
-  [[no_unique_address]] typename Facts::Turns turns;
 };
 
 /// The addresses that a cursor works with.
@@ -26,12 +25,15 @@ template <class Facts>
 struct RingPlaces {
   unsigned char* stages;
   StageBarriers<typename Facts::Barriers, Facts::kStages> barriers;
-  typename Facts::Turns* turns;
 
   SLUICE_DEVICE explicit RingPlaces(RingStorage<Facts>& storage)
-      : stages(storage.stages), barriers(storage.barriers), turns(&storage.turns) {}
+      : stages(storage.stages), barriers(storage.barriers) {}
 
   SLUICE_DEVICE unsigned char* stage(int index) const { return stages + index * Facts::kStageBytes; }
+  /// The barrier that tells group `group` of a ring whose groups take turns to begin.
+  SLUICE_DEVICE ClusterBarrier& turn(int group) const {
+    return reinterpret_cast<RingStorage<Facts>*>(stages)->barriers.turn_[group];
+  }
   SLUICE_DEVICE uint64_t* full_barrier(int index) const {
     return reinterpret_cast<uint64_t*>(&barriers.full(static_cast<uint32_t>(index)));
   }
