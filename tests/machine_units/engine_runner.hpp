@@ -13,12 +13,13 @@
 #include "hardware_case.hpp"
 #include "machine/device.hpp"
 #include "machine/tensor_map.hpp"
+#include "machine_core/harness.hpp"
 
 namespace sluice::hardware {
 
+/// The one device of the process: device memory lies at fixed addresses.
 inline machine::Device& engine() {
-  static machine::Device device;
-  return device;
+  return test::device();
 }
 
 inline machine::TensorMapInfo info_of(const MapSpec& spec, uint64_t address) {
@@ -43,7 +44,7 @@ inline machine::TensorMapInfo info_of(const MapSpec& spec, uint64_t address) {
 }
 
 struct Outcome {
-  std::string refused;          ///< why it did not start; empty when it did
+  std::string refused;  ///< why it did not start; empty when it did
   machine::LaunchResult result;
   std::vector<Bytes> outputs;
 };
@@ -94,12 +95,19 @@ inline Outcome run_on_engine(const Case& c, machine::LaunchOptions options = {})
   }
   for (const Argument& a : c.arguments) {
     switch (a.kind) {
-      case Argument::Buffer: append_parameter(request.parameters, memory[a.value], 8); break;
-      case Argument::Word64: append_parameter(request.parameters, a.value, 8); break;
-      case Argument::Word32: append_parameter(request.parameters, static_cast<uint32_t>(a.value), 4); break;
+      case Argument::Buffer:
+        append_parameter(request.parameters, memory[a.value], 8);
+        break;
+      case Argument::Word64:
+        append_parameter(request.parameters, a.value, 8);
+        break;
+      case Argument::Word32:
+        append_parameter(request.parameters, static_cast<uint32_t>(a.value), 4);
+        break;
       case Argument::Map: {
         const MapSpec& spec = c.maps[a.value];
-        Result<machine::TensorMapWords> words = machine::encode_tensor_map(info_of(spec, memory[spec.buffer] + spec.offset));
+        Result<machine::TensorMapWords> words =
+            machine::encode_tensor_map(info_of(spec, memory[spec.buffer] + spec.offset));
         if (!words) {
           outcome.refused = words.error().text();
           return outcome;

@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: The sluice authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// The experiments of all_cases.hpp on the engine, against what an H200 wrote for them (data/units.txt, recorded by
-// tools/record/units.cu). Without the recording the comparison is skipped and says so.
+// The experiments of all_cases.hpp on the engine, against what an H200 wrote for them (data/units.txt,
+// recorded by tools/record/units.cu). Without the recording the comparison is skipped and says so.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -41,9 +41,11 @@ std::string hex(const Bytes& bytes) {
 }
 
 std::string first_difference(const std::string& ours, const std::string& theirs) {
-  const auto at = static_cast<size_t>(std::mismatch(ours.begin(), ours.end(), theirs.begin(), theirs.end()).first - ours.begin());
+  const auto at = static_cast<size_t>(
+      std::mismatch(ours.begin(), ours.end(), theirs.begin(), theirs.end()).first - ours.begin());
   const size_t from = at / 16 * 16;
-  return "byte " + std::to_string(at / 2) + ": engine ..." + ours.substr(from, 48) + " H200 ..." + theirs.substr(from, 48);
+  return "byte " + std::to_string(at / 2) + ": engine ..." + ours.substr(from, 48) + " H200 ..." +
+         theirs.substr(from, 48);
 }
 
 class Recording : public testing::TestWithParam<std::string> {};
@@ -66,10 +68,12 @@ TEST_P(Recording, IsReproduced) {
     }
     ASSERT_TRUE(outcome.refused.empty()) << c.name << ": " << outcome.refused;
     if (gpu[0] != "status=0,0") {
-      EXPECT_NE(outcome.result.fault.kind, machine::FaultKind::None) << c.name << ": the GPU answers with " << gpu[0];
+      EXPECT_NE(outcome.result.fault.kind, machine::FaultKind::None)
+          << c.name << ": the GPU answers with " << gpu[0];
       continue;
     }
-    ASSERT_EQ(outcome.result.fault.kind, machine::FaultKind::None) << c.name << ": " << outcome.result.fault.message;
+    ASSERT_EQ(outcome.result.fault.kind, machine::FaultKind::None)
+        << c.name << ": " << outcome.result.fault.message;
     ASSERT_EQ(outcome.outputs.size() + 1, gpu.size()) << c.name;
     for (size_t i = 0; i < outcome.outputs.size(); ++i) {
       const std::string ours = hex(outcome.outputs[i]);
@@ -80,8 +84,8 @@ TEST_P(Recording, IsReproduced) {
 }
 
 INSTANTIATE_TEST_SUITE_P(H200, Recording,
-                         testing::Values("mbarrier", "bulk_reduce", "bulk_reduce_shared", "tensor_load", "tensor_store", "wgmma",
-                                         "tensormap_replace"),
+                         testing::Values("mbarrier", "bulk_reduce", "bulk_reduce_shared", "tensor_load",
+                                         "tensor_store", "wgmma", "tensormap_replace"),
                          [](const auto& info) { return info.param; });
 
 /// Landing copies late, in pieces or at random changes no result of a program that waits for them.
@@ -96,7 +100,8 @@ TEST(Timing, DoesNotChangeResults) {
       options.timing = timing;
       options.seed = 7;
       const Outcome other = run_on_engine(c, options);
-      ASSERT_EQ(other.result.fault.kind, machine::FaultKind::None) << c.name << ": " << other.result.fault.message;
+      ASSERT_EQ(other.result.fault.kind, machine::FaultKind::None)
+          << c.name << ": " << other.result.fault.message;
       EXPECT_EQ(early.outputs, other.outputs) << c.name;
     }
   }

@@ -1,9 +1,9 @@
 // SPDX-FileCopyrightText: The sluice authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// The encoder of tensor maps against an H200's driver: data/tensor_maps.txt holds over a thousand calls with what the
-// driver answered (tools/record/tensor_maps.cu wrote it). Accepted maps must come out bit for bit, refused ones must be
-// refused.
+// The encoder of tensor maps against an H200's driver: data/tensor_maps.txt holds over a thousand calls with
+// what the driver answered (tools/record/tensor_maps.cu wrote it). Accepted maps must come out bit for bit,
+// refused ones must be refused.
 #include <gtest/gtest.h>
 
 #include <fstream>
@@ -55,7 +55,8 @@ TensorMapWords words_of(const std::string& list) {
 
 template <class A>
 void take(const std::vector<int64_t>& from, A& to) {
-  for (size_t i = 0; i < from.size() && i < to.size(); ++i) to[i] = static_cast<typename A::value_type>(from[i]);
+  for (size_t i = 0; i < from.size() && i < to.size(); ++i)
+    to[i] = static_cast<typename A::value_type>(from[i]);
 }
 
 TensorMapInfo info_of(const Line& line) {
@@ -90,7 +91,8 @@ TEST(TensorMap, EncodesAndRefusesAsTheDriver) {
     const TensorMapInfo info = info_of(line);
     const Result<TensorMapWords> words = encode_tensor_map(info);
     const bool driver_accepts = line.fields.at("result") == "0";
-    EXPECT_EQ(words.has_value(), driver_accepts) << line.text << "\nwe say: " << (words ? "fine" : words.error().message);
+    EXPECT_EQ(words.has_value(), driver_accepts)
+        << line.text << "\nwe say: " << (words ? "fine" : words.error().message);
     ++(driver_accepts ? accepted : refused);
     if (!driver_accepts || !words) continue;
     EXPECT_EQ(*words, words_of(line.fields.at("words"))) << line.text;
@@ -126,7 +128,8 @@ TEST(TensorMap, ReplacesAddressesAsTheDriver) {
   for (const Line& line : read_lines()) {
     if (line.kind != "replace") continue;
     TensorMapWords words = words_of(line.fields.at("before"));
-    const Result<void> done = replace_tensor_map_address(words, std::stoull(line.fields.at("address"), nullptr, 16));
+    const Result<void> done =
+        replace_tensor_map_address(words, std::stoull(line.fields.at("address"), nullptr, 16));
     EXPECT_EQ(done.has_value(), line.fields.at("result") == "0") << line.text;
     EXPECT_EQ(words, words_of(line.fields.at("after"))) << line.text;
     ++seen;

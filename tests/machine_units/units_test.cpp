@@ -56,7 +56,9 @@ fence.proxy.async;
 bar.sync 0;
 @%lead mbarrier.arrive.expect_tx.shared::cta.b64 %token, [%bar], 1024;
 @%lead cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [%stage], [%in], 1024, [%bar];
-)") + (waits ? "TRY:\nmbarrier.try_wait.parity.shared::cta.b64 %p, [%bar], 0;\n@!%p bra TRY;\n" : "bar.sync 0;\n") +
+)") +
+                   (waits ? "TRY:\nmbarrier.try_wait.parity.shared::cta.b64 %p, [%bar], 0;\n@!%p bra TRY;\n"
+                          : "bar.sync 0;\n") +
                    R"(
 ld.shared.u32 %v, [%at];
 mul.wide.u32 %token, %me, 4;
@@ -85,8 +87,10 @@ TEST(Copies, AreSeenTooEarlyWithoutAWait) {
   auto* in = upload(values);
   auto* early = buffer<uint32_t>(256);
   auto* late = buffer<uint32_t>(256);
-  EXPECT_EQ(run(load_and_read(false), "k", {early, in}, with(CopyTiming::Early, 256)).fault.kind, FaultKind::None);
-  EXPECT_EQ(run(load_and_read(false), "k", {late, in}, with(CopyTiming::Late, 256)).fault.kind, FaultKind::None);
+  EXPECT_EQ(run(load_and_read(false), "k", {early, in}, with(CopyTiming::Early, 256)).fault.kind,
+            FaultKind::None);
+  EXPECT_EQ(run(load_and_read(false), "k", {late, in}, with(CopyTiming::Late, 256)).fault.kind,
+            FaultKind::None);
   EXPECT_EQ(std::vector<uint32_t>(early, early + 256), values);
   EXPECT_EQ(std::vector<uint32_t>(late, late + 256), std::vector<uint32_t>(256, 0));
 }
@@ -199,7 +203,9 @@ TEST(Mbarrier, CarriesARing) {
   for (uint32_t i = 0; i < values.size(); ++i) expected[i % 32] += values[i];
   auto* in = upload(values);
   for (uint64_t seed = 1; seed <= 12; ++seed) {
-    const CopyTiming timing = seed == 1 ? CopyTiming::Early : seed == 2 ? CopyTiming::Late : CopyTiming::Shuffled;
+    const CopyTiming timing = seed == 1   ? CopyTiming::Early
+                              : seed == 2 ? CopyTiming::Late
+                                          : CopyTiming::Shuffled;
     auto* out = buffer<uint32_t>(32);
     const LaunchResult result = run(module_of(kRing), "k", {out, in}, with(timing, 64, seed));
     ASSERT_EQ(result.fault.kind, FaultKind::None) << result.fault.message << "\n" << result.detail;
@@ -402,7 +408,8 @@ TEST(CpAsync, ArrivesOnABarrierWhenItsCopiesHaveLanded) {
   for (const bool counted : {true, false}) {
     for (const CopyTiming timing : {CopyTiming::Early, CopyTiming::Late, CopyTiming::Shuffled}) {
       auto* out = buffer<uint32_t>(64);
-      // With .noinc the barrier counts the arrivals; without, a plain arrival of each thread completes the phase.
+      // With .noinc the barrier counts the arrivals; without, a plain arrival of each thread completes the
+      // phase.
       std::string body = R"(
 .visible .entry k(.param .u64 out, .param .u64 in)
 {
@@ -436,8 +443,10 @@ st.global.u32 [%out], %v;
 ret;
 }
 )";
-      const std::string arrive = counted ? "cp.async.mbarrier.arrive.noinc.shared::cta.b64 [bar];"
-                                         : "cp.async.mbarrier.arrive.shared::cta.b64 [bar];\nmbarrier.arrive.shared::cta.b64 _, [bar];";
+      const std::string arrive =
+          counted
+              ? "cp.async.mbarrier.arrive.noinc.shared::cta.b64 [bar];"
+              : "cp.async.mbarrier.arrive.shared::cta.b64 [bar];\nmbarrier.arrive.shared::cta.b64 _, [bar];";
       body.replace(body.find("ARRIVE"), 6, arrive);
       const LaunchResult result = run(module_of(body), "k", {out, in}, with(timing, 64));
       ASSERT_EQ(result.fault.kind, FaultKind::None) << result.fault.message << "\n" << result.detail;

@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: The sluice authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// wgmma's arithmetic against the stated rule worked out in wide integers, its descriptors against the canonical layouts,
-// and whole products of small integers through a kernel.
+// wgmma's arithmetic against the stated rule worked out in wide integers, its descriptors against the
+// canonical layouts, and whole products of small integers through a kernel.
 #include <gtest/gtest.h>
 
 #include <bit>
@@ -20,7 +20,8 @@ namespace {
 
 using hardware::Random;
 
-// --- the sum --------------------------------------------------------------------------------------------------------------
+// --- the sum
+// --------------------------------------------------------------------------------------------------------------
 
 /// sign, significand and exponent with value = significand * 2^(exponent - fraction).
 struct Number {
@@ -81,8 +82,11 @@ struct Layout {
 };
 
 TEST(Wgmma, SumsByTheRule) {
-  const Layout layouts[] = {{WgmmaType::F16, "f16", 5, 10, 2},  {WgmmaType::BF16, "bf16", 8, 7, 2}, {WgmmaType::TF32, "tf32", 8, 23, 4},
-                            {WgmmaType::E4M3, "e4m3", 4, 3, 1}, {WgmmaType::E5M2, "e5m2", 5, 2, 1}};
+  const Layout layouts[] = {{WgmmaType::F16, "f16", 5, 10, 2},
+                            {WgmmaType::BF16, "bf16", 8, 7, 2},
+                            {WgmmaType::TF32, "tf32", 8, 23, 4},
+                            {WgmmaType::E4M3, "e4m3", 4, 3, 1},
+                            {WgmmaType::E5M2, "e5m2", 5, 2, 1}};
   const auto o = std::make_unique<WgmmaOperands>();
   for (const Layout& layout : layouts) {
     for (int kind = 0; kind < 3; ++kind) {
@@ -174,22 +178,26 @@ TEST(Wgmma, IntegersWrapOrSaturate) {
   EXPECT_EQ(d[0], 0x7fffffffu);
 }
 
-// --- descriptors ----------------------------------------------------------------------------------------------------------
+// --- descriptors
+// ----------------------------------------------------------------------------------------------------------
 
 TEST(Descriptor, KMajorTilesAreWhatATensorCopyWrites) {
-  // A tile of 64 rows of 128 bytes as a copy with the 128-byte swizzle lays it out: chunk c of row r at c ^ (r % 8).
+  // A tile of 64 rows of 128 bytes as a copy with the 128-byte swizzle lays it out: chunk c of row r at c ^
+  // (r % 8).
   const MatrixDescriptor d = MatrixDescriptor::decode(hardware::descriptor(2048, 16, 1024, 1));
   for (uint32_t r = 0; r < 64; ++r) {
     for (uint32_t step = 0; step < 4; ++step) {
       MatrixDescriptor moved = d;
       moved.start += step * 32;  // the way a kernel goes along K
-      for (uint32_t c = 0; c < 2; ++c) EXPECT_EQ(moved.k_major(r, c), 2048 + r * 128 + (((step * 2 + c) ^ (r % 8)) * 16));
+      for (uint32_t c = 0; c < 2; ++c)
+        EXPECT_EQ(moved.k_major(r, c), 2048 + r * 128 + (((step * 2 + c) ^ (r % 8)) * 16));
     }
   }
 }
 
 TEST(Descriptor, MnMajorTilesAreWhatATensorCopyWrites) {
-  // 64 elements along mn are 128 bytes, K goes along the rows of the tile; further blocks of 64 lie `leading` on.
+  // 64 elements along mn are 128 bytes, K goes along the rows of the tile; further blocks of 64 lie `leading`
+  // on.
   const MatrixDescriptor d = MatrixDescriptor::decode(hardware::descriptor(0, 4096, 1024, 1));
   for (uint32_t k = 0; k < 16; ++k) {
     for (uint32_t chunk = 0; chunk < 16; ++chunk) {
@@ -204,12 +212,14 @@ TEST(Descriptor, ChunksOfATileNeverCollide) {
     const MatrixDescriptor d = MatrixDescriptor::decode(hardware::descriptor(1024, 4096, 8 * span, swizzle));
     std::set<uint32_t> seen;
     for (uint32_t r = 0; r < 256; ++r) {
-      for (uint32_t c = 0; c < 2; ++c) EXPECT_TRUE(seen.insert(d.k_major(r, c)).second) << swizzle << " " << r << " " << c;
+      for (uint32_t c = 0; c < 2; ++c)
+        EXPECT_TRUE(seen.insert(d.k_major(r, c)).second) << swizzle << " " << r << " " << c;
     }
   }
 }
 
-// --- whole products ---------------------------------------------------------------------------------------------------------
+// --- whole products
+// ---------------------------------------------------------------------------------------------------------
 
 /// m64n32k16 of small integers with the 32-byte swizzle, from a kernel, against a plain triple loop.
 TEST(Wgmma, MultipliesInAKernel) {
@@ -222,8 +232,12 @@ TEST(Wgmma, MultipliesInAKernel) {
   int a[64][16], b[32][16];
   const auto place = [&](uint32_t base, uint32_t row, uint32_t k, int value) {
     const uint32_t chunk = k / 8 ^ (row / 4 % 2);  // rows of 32 bytes: bit 7 of the address is row bit 2
-    const auto bits = static_cast<uint16_t>(value == 0 ? 0 : std::abs(value) == 1 ? 0x3c00 : std::abs(value) == 2 ? 0x4000 : 0x4200);
-    hardware::put(shot.stage, base + row * 32 + chunk * 16 + k % 8 * 2, static_cast<uint16_t>(bits | (value < 0 ? 0x8000 : 0)));
+    const auto bits = static_cast<uint16_t>(value == 0             ? 0
+                                            : std::abs(value) == 1 ? 0x3c00
+                                            : std::abs(value) == 2 ? 0x4000
+                                                                   : 0x4200);
+    hardware::put(shot.stage, base + row * 32 + chunk * 16 + k % 8 * 2,
+                  static_cast<uint16_t>(bits | (value < 0 ? 0x8000 : 0)));
   };
   for (uint32_t k = 0; k < 16; ++k) {
     for (uint32_t m = 0; m < 64; ++m) place(0, m, k, a[m][k] = random.between(-3, 3));

@@ -289,9 +289,10 @@ void limits() {
     pixels.pixels = n;
     record(pixels);
   }
-  const uint64_t addresses[] = {0x00fffffffffffff0ull, 0x0100000000000000ull, 0x01fffffffffffff0ull, 0x0200000000000000ull,
-                                0x0400000000000000ull, 0x8000000000000000ull};
-  vary(Case{}, [](Case& e) -> uint64_t& { return e.address; }, addresses);
+  const uint64_t addresses[] = {0x00fffffffffffff0ull, 0x0100000000000000ull, 0x01fffffffffffff0ull,
+                                0x0200000000000000ull, 0x0400000000000000ull, 0x8000000000000000ull};
+  vary(
+      Case{}, [](Case& e) -> uint64_t& { return e.address; }, addresses);
 }
 
 void im2col_sweeps() {

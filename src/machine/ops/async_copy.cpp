@@ -1,9 +1,9 @@
 // SPDX-FileCopyrightText: The sluice authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Asynchronous operations of single threads: cp.async with its groups and its arrival on an mbarrier, st.async and
-// red.async. PTX ISA, "Data Movement and Conversion Instructions: cp.async", "st.async", "Parallel Synchronization and
-// Communication Instructions: cp.async.mbarrier.arrive", "red.async".
+// Asynchronous operations of single threads: cp.async with its groups and its arrival on an mbarrier,
+// st.async and red.async. PTX ISA, "Data Movement and Conversion Instructions: cp.async", "st.async",
+// "Parallel Synchronization and Communication Instructions: cp.async.mbarrier.arrive", "red.async".
 #include <fmt/format.h>
 
 #include <bit>
@@ -27,7 +27,8 @@ using ptx::Opcode;
 using ptx::ScalarType;
 using ptx::Space;
 
-// --- cp.async -------------------------------------------------------------------------------------------------------------
+// --- cp.async
+// -------------------------------------------------------------------------------------------------------------
 
 struct CopyOperands {
   Address destination, source;
@@ -35,16 +36,16 @@ struct CopyOperands {
   bool has_source_bytes = false;
   Location source_bytes = 0;
   bool has_ignore = false;
-  uint32_t ignore = 0;       ///< predicate
+  uint32_t ignore = 0;  ///< predicate
   uint32_t ignore_flip = 0;
 };
 
 /// One lane's copy in flight.
 struct LaneCopy {
   uint64_t from = 0;
-  uint32_t to = 0;           ///< resolved
+  uint32_t to = 0;  ///< resolved
   uint32_t bytes = 0;
-  uint32_t source_bytes = 0; ///< the rest is filled with zeros
+  uint32_t source_bytes = 0;  ///< the rest is filled with zeros
 };
 
 uint32_t group_of(Warp& w, uint32_t lane) {
@@ -60,16 +61,18 @@ bool land_copy(Worker& worker, AsyncOp& op) {
     const uint8_t* const from = worker.global_at(copy.from, copy.source_bytes, false);
     if (from == nullptr) {
       fail_operation(worker, op, FaultKind::IllegalAddress,
-                     fmt::format("cp.async reads {} bytes at 0x{:x}, which are not all inside an allocation", copy.source_bytes, copy.from),
+                     fmt::format("cp.async reads {} bytes at 0x{:x}, which are not all inside an allocation",
+                                 copy.source_bytes, copy.from),
                      copy.from);
       return true;
     }
-    emit_operation_access(worker, op, event::Kind::AsyncRead, event::Space::Global, copy.from, copy.source_bytes);
+    emit_operation_access(worker, op, event::Kind::AsyncRead, event::Space::Global, copy.from,
+                          copy.source_bytes);
     if (wants_data(worker)) std::memcpy(memory, from, copy.source_bytes);
   }
   if (wants_data(worker)) std::memset(memory + copy.source_bytes, 0, copy.bytes - copy.source_bytes);
-  emit_operation_access(worker, op, event::Kind::AsyncWrite, event::Space::Shared, shared_event_address(*to.cta, to.offset),
-                        copy.bytes);
+  emit_operation_access(worker, op, event::Kind::AsyncWrite, event::Space::Shared,
+                        shared_event_address(*to.cta, to.offset), copy.bytes);
   emit_operation(worker, op, event::Kind::AsyncComplete);
   return true;
 }
@@ -82,7 +85,8 @@ Step copy(Warp& w, const Op& op, uint32_t lanes) {
   const uint32_t ignored = o.has_ignore ? w.predicate(o.ignore) ^ o.ignore_flip : 0;
   Worker& worker = w.worker();
   // Copies that land at once and that nobody hears of need no operation of their own.
-  const bool at_once = worker.launch().request->options.timing == CopyTiming::Early && worker.listener() == nullptr;
+  const bool at_once =
+      worker.launch().request->options.timing == CopyTiming::Early && worker.listener() == nullptr;
   AsyncOp item = make_operation(w, 0, AsyncKind::CpAsync, land_copy);
   for (uint32_t m = lanes; m != 0; m &= m - 1) {
     const auto lane = static_cast<uint32_t>(std::countr_zero(m));
@@ -94,9 +98,11 @@ Step copy(Warp& w, const Op& op, uint32_t lanes) {
     c.from = from[lane];
     if (!resolve_shared(w, o.destination, lane, to[lane], o.bytes, o.bytes, c.to)) return Step::Fault;
     if (c.source_bytes != 0 && c.from % o.bytes != 0) {
-      return w.fault(FaultKind::MisalignedAddress,
-                     fmt::format("cp.async of {} bytes from global address 0x{:x}, which is not a multiple of {}", o.bytes, c.from, o.bytes),
-                     lane, c.from);
+      return w.fault(
+          FaultKind::MisalignedAddress,
+          fmt::format("cp.async of {} bytes from global address 0x{:x}, which is not a multiple of {}",
+                      o.bytes, c.from, o.bytes),
+          lane, c.from);
     }
     if (at_once) {
       land_copy(worker, item);
@@ -165,7 +171,9 @@ Step wait(Warp& w, const Op& op, uint32_t lanes) {
   return Step::Next;
 }
 
-Result<Op> bind_commit(Binder& b) { return b.op(commit); }
+Result<Op> bind_commit(Binder& b) {
+  return b.op(commit);
+}
 
 Result<Op> bind_wait(Binder& b) {
   Op op = b.op(wait);
@@ -178,7 +186,8 @@ Result<Op> bind_wait(Binder& b) {
   return op;
 }
 
-// --- cp.async.mbarrier.arrive ------------------------------------------------------------------------------------------------
+// --- cp.async.mbarrier.arrive
+// ------------------------------------------------------------------------------------------------
 
 struct DeferredArrival {
   uint32_t barrier = 0;  ///< resolved
@@ -233,7 +242,8 @@ Result<Op> bind_arrive(Binder& b) {
   return op;
 }
 
-// --- st.async, red.async --------------------------------------------------------------------------------------------------------
+// --- st.async, red.async
+// --------------------------------------------------------------------------------------------------------
 
 struct StoreOperands {
   Address destination, barrier;
@@ -256,10 +266,12 @@ bool land_store(Worker& worker, AsyncOp& op) {
   const auto& store = op.as<LaneStore>();
   const MbarrierPlace to = locate(op, store.to);
   uint8_t* const memory = to.cta->shared.data() + to.offset;
-  if (store.reduction == Reduction::None) std::memcpy(memory, store.value, store.bytes);
-  else reduce_bytes(memory, store.value, store.bytes, store.reduction, store.type);
-  emit_operation_access(worker, op, event::Kind::AsyncWrite, event::Space::Shared, shared_event_address(*to.cta, to.offset),
-                        store.bytes);
+  if (store.reduction == Reduction::None)
+    std::memcpy(memory, store.value, store.bytes);
+  else
+    reduce_bytes(memory, store.value, store.bytes, store.reduction, store.type);
+  emit_operation_access(worker, op, event::Kind::AsyncWrite, event::Space::Shared,
+                        shared_event_address(*to.cta, to.offset), store.bytes);
   mbarrier_complete_tx(worker, op, locate(op, store.barrier), store.bytes);
   emit_operation(worker, op, event::Kind::AsyncComplete);
   return true;
@@ -292,7 +304,8 @@ Step store(Warp& w, const Op& op, uint32_t lanes) {
 
 Result<Op> bind_store(Binder& b) {
   StoreOperands o;
-  if (!b.has(Mod::mbarrier__complete_tx__bytes)) return b.unsupported("this form needs a later device than sm_90");
+  if (!b.has(Mod::mbarrier__complete_tx__bytes))
+    return b.unsupported("this form needs a later device than sm_90");
   o.type = b.type();
   o.width = ptx::size_of(o.type);
   if (b.instruction().op == Opcode::red_async) o.reduction = reduction_of(b.mods());

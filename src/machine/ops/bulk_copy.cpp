@@ -1,9 +1,10 @@
 // SPDX-FileCopyrightText: The sluice authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Bulk copies of plain bytes: between global memory, the CTA's shared memory and that of the cluster, with or without a
-// reduction, and the bulk groups that stores are waited for with. PTX ISA, "Data Movement and Conversion Instructions:
-// cp.async.bulk", "cp.reduce.async.bulk", "cp.async.bulk.commit_group", "cp.async.bulk.wait_group".
+// Bulk copies of plain bytes: between global memory, the CTA's shared memory and that of the cluster, with or
+// without a reduction, and the bulk groups that stores are waited for with. PTX ISA, "Data Movement and
+// Conversion Instructions: cp.async.bulk", "cp.reduce.async.bulk", "cp.async.bulk.commit_group",
+// "cp.async.bulk.wait_group".
 #include "machine/ops/bulk_copy.hpp"
 
 #include <fmt/format.h>
@@ -43,9 +44,9 @@ struct BulkOperands {
 /// One copy in flight.
 struct BulkCopy {
   uint64_t global = 0;
-  uint32_t shared = 0;       ///< resolved: the shared side of a copy from or to global memory, else the source
-  uint32_t target = 0;       ///< resolved: destination in the cluster's shared memory
-  uint32_t barrier = 0;      ///< resolved
+  uint32_t shared = 0;   ///< resolved: the shared side of a copy from or to global memory, else the source
+  uint32_t target = 0;   ///< resolved: destination in the cluster's shared memory
+  uint32_t barrier = 0;  ///< resolved
   uint32_t bytes = 0;
   uint32_t done = 0;
   uint16_t mask = 0;
@@ -57,13 +58,16 @@ struct BulkCopy {
 
 void deliver(Worker& worker, uint8_t* to, const uint8_t* from, uint32_t bytes, const BulkCopy& copy) {
   if (!wants_data(worker)) return;
-  if (copy.reduction == Reduction::None) std::memmove(to, from, bytes);
-  else reduce_bytes(to, from, bytes, copy.reduction, copy.type);
+  if (copy.reduction == Reduction::None)
+    std::memmove(to, from, bytes);
+  else
+    reduce_bytes(to, from, bytes, copy.reduction, copy.type);
 }
 
 bool outside(Worker& worker, const AsyncOp& op, const char* what, uint64_t address, uint32_t bytes) {
   fail_operation(worker, op, FaultKind::IllegalAddress,
-                 fmt::format("a bulk copy {} {} bytes at 0x{:x}, which are not all inside an allocation", what, bytes, address),
+                 fmt::format("a bulk copy {} {} bytes at 0x{:x}, which are not all inside an allocation",
+                             what, bytes, address),
                  address);
   return true;
 }
@@ -82,12 +86,15 @@ bool land(Worker& worker, AsyncOp& op) {
       const uint8_t* const from = worker.global_at(global, piece, false);
       if (from == nullptr) return outside(worker, op, "reads", global, piece);
       emit_operation_access(worker, op, event::Kind::AsyncRead, event::Space::Global, global, piece);
-      for (uint32_t ranks = target_ranks(op, copy.multicast, copy.mask, copy.target); ranks != 0; ranks &= ranks - 1) {
-        const MbarrierPlace to = locate_in(op, static_cast<uint32_t>(std::countr_zero(ranks)), copy.target + at);
+      for (uint32_t ranks = target_ranks(op, copy.multicast, copy.mask, copy.target); ranks != 0;
+           ranks &= ranks - 1) {
+        const MbarrierPlace to =
+            locate_in(op, static_cast<uint32_t>(std::countr_zero(ranks)), copy.target + at);
         deliver(worker, to.cta->shared.data() + to.offset, from, piece, copy);
         emit_operation_access(worker, op, event::Kind::AsyncWrite, event::Space::Shared,
                               shared_event_address(*to.cta, to.offset), piece);
-        const MbarrierPlace barrier = copy.multicast ? locate_in(op, to.cta->rank, copy.barrier) : locate(op, copy.barrier);
+        const MbarrierPlace barrier =
+            copy.multicast ? locate_in(op, to.cta->rank, copy.barrier) : locate(op, copy.barrier);
         mbarrier_complete_tx(worker, op, barrier, piece);
       }
       break;
@@ -120,8 +127,8 @@ bool land(Worker& worker, AsyncOp& op) {
 }
 
 bool misaligned(Warp& w, uint32_t lane, const char* what, uint64_t value) {
-  w.fault(FaultKind::MisalignedAddress, fmt::format("{} of a bulk copy is {}, not a multiple of {}", what, value, kChunk), lane,
-          value);
+  w.fault(FaultKind::MisalignedAddress,
+          fmt::format("{} of a bulk copy is {}, not a multiple of {}", what, value, kChunk), lane, value);
   return false;
 }
 
@@ -141,15 +148,18 @@ bool issue(Warp& w, const BulkOperands& o, uint32_t lane, const uint64_t (&desti
     copy.global = to_global ? destination[lane] : source[lane];
     if (copy.global % kChunk != 0) return misaligned(w, lane, "the global address", copy.global);
   }
-  if (o.way != Way::GlobalToShared && !resolve_shared(w, o.source, lane, source[lane], copy.bytes, kChunk, copy.shared)) return false;
+  if (o.way != Way::GlobalToShared &&
+      !resolve_shared(w, o.source, lane, source[lane], copy.bytes, kChunk, copy.shared))
+    return false;
   if (!to_global) {
-    if (!resolve_shared(w, o.destination, lane, destination[lane], copy.bytes, kChunk, copy.target)) return false;
+    if (!resolve_shared(w, o.destination, lane, destination[lane], copy.bytes, kChunk, copy.target))
+      return false;
     if (!resolve_shared(w, o.barrier, lane, barrier[lane], 8, 8, copy.barrier)) return false;
   }
   AsyncOp op = make_operation(w, lane,
-                              to_global                          ? AsyncKind::BulkToGlobal
-                              : o.way == Way::GlobalToShared     ? AsyncKind::BulkToShared
-                                                                 : AsyncKind::BulkToCluster,
+                              to_global                      ? AsyncKind::BulkToGlobal
+                              : o.way == Way::GlobalToShared ? AsyncKind::BulkToShared
+                                                             : AsyncKind::BulkToCluster,
                               land);
   if (to_global) op.group = bulk_group_of(w, lane);
   op.as<BulkCopy>() = copy;
@@ -165,7 +175,8 @@ Step bulk_copy(Warp& w, const Op& op, uint32_t lanes) {
   compute_addresses(w, o.source, lanes, source);
   if (o.way != Way::SharedToGlobal) compute_addresses(w, o.barrier, lanes, barrier);
   for (uint32_t m = lanes; m != 0; m &= m - 1) {
-    if (!issue(w, o, static_cast<uint32_t>(std::countr_zero(m)), destination, source, barrier)) return Step::Fault;
+    if (!issue(w, o, static_cast<uint32_t>(std::countr_zero(m)), destination, source, barrier))
+      return Step::Fault;
   }
   w.acted = true;
   return w.worker().failed() ? Step::Fault : Step::Next;
@@ -175,7 +186,9 @@ Result<Op> bind_bulk_copy(Binder& b) {
   BulkOperands o;
   const Space to = b.mods().space(0);
   const Space from = b.mods().space(1);
-  o.way = to == Space::global ? Way::SharedToGlobal : from == Space::global ? Way::GlobalToShared : Way::SharedToShared;
+  o.way = to == Space::global     ? Way::SharedToGlobal
+          : from == Space::global ? Way::GlobalToShared
+                                  : Way::SharedToShared;
   if (b.has(Mod::cp_mask)) return b.unsupported("a byte mask");
   if (b.instruction().op == Opcode::cp_reduce_async_bulk) {
     o.reduction = reduction_of(b.mods());
@@ -206,14 +219,20 @@ Result<Op> bind_bulk_copy(Binder& b) {
   return op;
 }
 
-// --- prefetch -----------------------------------------------------------------------------------------------------------
+// --- prefetch
+// -----------------------------------------------------------------------------------------------------------
 
 /// A hint to the L2 cache, which the machine has not.
-Step nothing(Warp&, const Op&, uint32_t) { return Step::Next; }
+Step nothing(Warp&, const Op&, uint32_t) {
+  return Step::Next;
+}
 
-Result<Op> bind_nothing(Binder& b) { return b.op(nothing); }
+Result<Op> bind_nothing(Binder& b) {
+  return b.op(nothing);
+}
 
-// --- groups -------------------------------------------------------------------------------------------------------------
+// --- groups
+// -------------------------------------------------------------------------------------------------------------
 
 Step commit(Warp& w, const Op&, uint32_t lanes) {
   if (w.bulk_group.empty()) w.bulk_group.resize(kLanes);
@@ -222,7 +241,8 @@ Step commit(Warp& w, const Op&, uint32_t lanes) {
   return Step::Next;
 }
 
-/// Waits until at most `imm` of the groups that the lane has committed are in flight; `small` = 1 for `.read`.
+/// Waits until at most `imm` of the groups that the lane has committed are in flight; `small` = 1 for
+/// `.read`.
 Step wait(Warp& w, const Op& op, uint32_t lanes) {
   Worker& worker = w.worker();
   if (worker.has_async() && !w.bulk_group.empty()) {
@@ -240,7 +260,9 @@ Step wait(Warp& w, const Op& op, uint32_t lanes) {
   return Step::Next;
 }
 
-Result<Op> bind_commit(Binder& b) { return b.op(commit); }
+Result<Op> bind_commit(Binder& b) {
+  return b.op(commit);
+}
 
 Result<Op> bind_wait(Binder& b) {
   if (!b.is_immediate(b.operand(0))) return b.unsupported("a group count that is not a constant");
@@ -251,16 +273,15 @@ Result<Op> bind_wait(Binder& b) {
 }
 
 constexpr BindRow kRows[] = {
-    {Opcode::cp_async_bulk, bind_bulk_copy},
-    {Opcode::cp_reduce_async_bulk, bind_bulk_copy},
-    {Opcode::cp_async_bulk_prefetch, bind_nothing},
-    {Opcode::cp_async_bulk_prefetch_tensor, bind_nothing},
-    {Opcode::cp_async_bulk_commit_group, bind_commit},
-    {Opcode::cp_async_bulk_wait_group, bind_wait},
+    {Opcode::cp_async_bulk, bind_bulk_copy},           {Opcode::cp_reduce_async_bulk, bind_bulk_copy},
+    {Opcode::cp_async_bulk_prefetch, bind_nothing},    {Opcode::cp_async_bulk_prefetch_tensor, bind_nothing},
+    {Opcode::cp_async_bulk_commit_group, bind_commit}, {Opcode::cp_async_bulk_wait_group, bind_wait},
 };
 
 }  // namespace
 
-std::span<const BindRow> bulk_copy_rows() { return kRows; }
+std::span<const BindRow> bulk_copy_rows() {
+  return kRows;
+}
 
 }  // namespace sluice::machine

@@ -19,33 +19,38 @@ using ptx::Mod;
 using ptx::Opcode;
 using ptx::ScalarType;
 
-/// MODEL: how long a try_wait without a time limit holds the thread. The ISA leaves it to the system; an H200 gives up
-/// after 3.9 us.
+/// MODEL: how long a try_wait without a time limit holds the thread. The ISA leaves it to the system; an H200
+/// gives up after 3.9 us.
 constexpr uint64_t kTryWaitLimitNs = 3'900;
 
 struct MbarrierArgs {
   Address address;
-  Location value = 0;        ///< count, bytes, parity or state token
-  Location hint = 0;         ///< try_wait: time limit in ns
-  Location result = 0;       ///< state token; its sink when nobody wants it
+  Location value = 0;   ///< count, bytes, parity or state token
+  Location hint = 0;    ///< try_wait: time limit in ns
+  Location result = 0;  ///< state token; its sink when nobody wants it
   uint32_t done = kSinkPredicate;
   bool wants_token = false;
   bool has_hint = false;
-  bool by_state = false;     ///< waits: the operand is a token, not a parity
-  bool expects = false;      ///< arrive.expect_tx: the value is a byte count
+  bool by_state = false;  ///< waits: the operand is a token, not a parity
+  bool expects = false;   ///< arrive.expect_tx: the value is a byte count
   bool drops = false;
   event::Semantics semantics = event::Semantics::Release;
   event::Scope scope = event::Scope::Cta;
 };
 
-const MbarrierArgs& args_of(const Op& op) { return *static_cast<const MbarrierArgs*>(op.extra); }
+const MbarrierArgs& args_of(const Op& op) {
+  return *static_cast<const MbarrierArgs*>(op.extra);
+}
 
-uint32_t first_lane(uint32_t lanes) { return static_cast<uint32_t>(std::countr_zero(lanes)); }
+uint32_t first_lane(uint32_t lanes) {
+  return static_cast<uint32_t>(std::countr_zero(lanes));
+}
 
 /// The barrier that an address names; false after a fault.
 bool find_place(Warp& w, const Address& a, uint32_t lane, uint64_t address, MbarrierPlace& place) {
   if ((address & 7) != 0) {
-    w.fault(FaultKind::MisalignedAddress, "an mbarrier object that does not lie on a multiple of 8", lane, address);
+    w.fault(FaultKind::MisalignedAddress, "an mbarrier object that does not lie on a multiple of 8", lane,
+            address);
     return false;
   }
   bool cluster = a.window == Window::SharedCluster;
@@ -84,18 +89,21 @@ bool for_places(Warp& w, const Address& a, uint32_t lanes, F&& f) {
   return true;
 }
 
-/// Tells the listener about operations on barriers: one event for neighbouring lanes that do the same to one barrier in
-/// one phase. Nothing is kept when nobody listens.
+/// Tells the listener about operations on barriers: one event for neighbouring lanes that do the same to one
+/// barrier in one phase. Nothing is kept when nobody listens.
 class Told {
  public:
-  Told(Warp& w, event::Kind kind, const MbarrierArgs& a) : w_(w), sink_(listener_for(w.worker(), kind)), kind_(kind), a_(a) {}
+  Told(Warp& w, event::Kind kind, const MbarrierArgs& a)
+      : w_(w), sink_(listener_for(w.worker(), kind)), kind_(kind), a_(a) {}
   ~Told() { flush(); }
   Told(const Told&) = delete;
   Told& operator=(const Told&) = delete;
 
   void add(uint32_t lane, MbarrierPlace place, int64_t value, uint64_t phase) {
     if (sink_ == nullptr) return;
-    if (lanes_ != 0 && (place.cta != place_.cta || place.offset != place_.offset || value != value_ || phase != phase_)) flush();
+    if (lanes_ != 0 &&
+        (place.cta != place_.cta || place.offset != place_.offset || value != value_ || phase != phase_))
+      flush();
     place_ = place;
     value_ = value;
     phase_ = phase;
@@ -107,7 +115,8 @@ class Told {
     if (lanes_ == 0) return;
     event::Event e = warp_event(w_, kind_, lanes_);
     uint64_t addresses[kLanes] = {};
-    for (uint32_t m = lanes_; m != 0; m &= m - 1) addresses[std::countr_zero(m)] = shared_event_address(*place_.cta, place_.offset);
+    for (uint32_t m = lanes_; m != 0; m &= m - 1)
+      addresses[std::countr_zero(m)] = shared_event_address(*place_.cta, place_.offset);
     e.space = event::Space::Shared;
     e.semantics = a_.semantics;
     e.scope = a_.scope;
@@ -130,7 +139,8 @@ class Told {
   uint32_t lanes_ = 0;
 };
 
-// --- init and inval -----------------------------------------------------------------------------------------------------
+// --- init and inval
+// -----------------------------------------------------------------------------------------------------
 
 Step init(Warp& w, const Op& op, uint32_t lanes) {
   const MbarrierArgs& a = args_of(op);
@@ -157,7 +167,8 @@ Step inval(Warp& w, const Op& op, uint32_t lanes) {
   return good ? Step::Next : Step::Fault;
 }
 
-// --- arrivals and bytes ---------------------------------------------------------------------------------------------------
+// --- arrivals and bytes
+// ---------------------------------------------------------------------------------------------------
 
 Step arrive(Warp& w, const Op& op, uint32_t lanes) {
   const MbarrierArgs& a = args_of(op);
@@ -222,13 +233,14 @@ Step pending_count(Warp& w, const Op& op, uint32_t lanes) {
   return Step::Next;
 }
 
-// --- waits ----------------------------------------------------------------------------------------------------------------
+// --- waits
+// ----------------------------------------------------------------------------------------------------------------
 
 /// What the lanes of a wait found.
 struct Looked {
-  uint32_t done = 0;        ///< lanes whose phase has completed
-  bool uniform = true;      ///< all lanes look at one barrier and parity
-  MbarrierPlace place;      ///< of the first lane
+  uint32_t done = 0;    ///< lanes whose phase has completed
+  bool uniform = true;  ///< all lanes look at one barrier and parity
+  MbarrierPlace place;  ///< of the first lane
   uint32_t parity = 0;
 };
 
@@ -248,7 +260,8 @@ bool look(Warp& w, const MbarrierArgs& a, uint32_t lanes, Looked& found) {
     }
     if (!mbarrier_parity_done(mbarrier_load(place), p)) return;
     found.done |= uint32_t{1} << lane;
-    // The phase that satisfied the wait; on a barrier that has completed none it is the one "before the first", ~0.
+    // The phase that satisfied the wait; on a barrier that has completed none it is the one "before the
+    // first", ~0.
     if (w.worker().listener() != nullptr) told.add(lane, place, p, mbarrier_completed(place) - 1);
   });
 }
@@ -280,7 +293,8 @@ Step try_wait(Warp& w, const Op& op, uint32_t lanes) {
   // Lanes that wait for different things answer at once, as a GPU may.
   if (found.done == 0 && found.uniform && !over && found.place.cta == w.cta) {
     uint64_t deadline = split.deadline;
-    if (!again) deadline = w.worker().clock_ns() + (a.has_hint ? w.u32(a.hint)[first_lane(lanes)] : kTryWaitLimitNs);
+    if (!again)
+      deadline = w.worker().clock_ns() + (a.has_hint ? w.u32(a.hint)[first_lane(lanes)] : kTryWaitLimitNs);
     return w.block_until(Wait::Mbarrier, found.place.offset, found.parity, deadline);
   }
   split.deadline = 0;
@@ -289,7 +303,8 @@ Step try_wait(Warp& w, const Op& op, uint32_t lanes) {
   return Step::Next;
 }
 
-// --- binding --------------------------------------------------------------------------------------------------------------
+// --- binding
+// --------------------------------------------------------------------------------------------------------------
 
 Result<Address> bind_barrier_address(Binder& b, uint32_t operand) {
   return bind_memory_address(b, b.operand(operand), b.mods().space());
@@ -409,6 +424,8 @@ constexpr BindRow kRows[] = {
 
 }  // namespace
 
-std::span<const BindRow> mbarrier_rows() { return kRows; }
+std::span<const BindRow> mbarrier_rows() {
+  return kRows;
+}
 
 }  // namespace sluice::machine

@@ -1,9 +1,9 @@
 // SPDX-FileCopyrightText: The sluice authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Tensor copies (tile and im2col, both directions, multicast, reductions) and changes of tensor maps on the device. PTX
-// ISA, "Data Movement and Conversion Instructions: cp.async.bulk.tensor", "cp.reduce.async.bulk.tensor", "Tensor Map
-// Instructions: tensormap.replace", "tensormap.cp_fenceproxy".
+// Tensor copies (tile and im2col, both directions, multicast, reductions) and changes of tensor maps on the
+// device. PTX ISA, "Data Movement and Conversion Instructions: cp.async.bulk.tensor",
+// "cp.reduce.async.bulk.tensor", "Tensor Map Instructions: tensormap.replace", "tensormap.cp_fenceproxy".
 #include <fmt/format.h>
 
 #include <bit>
@@ -53,22 +53,26 @@ struct TensorCopy {
   Reduction reduction = Reduction::None;
 };
 
-// --- landing ------------------------------------------------------------------------------------------------------------
+// --- landing
+// ------------------------------------------------------------------------------------------------------------
 
 /// Global memory of a row's inside part; null after a failure.
-uint8_t* row_memory(Worker& worker, const AsyncOp& op, const TensorShape& shape, const TensorRow& row, bool write) {
+uint8_t* row_memory(Worker& worker, const AsyncOp& op, const TensorShape& shape, const TensorRow& row,
+                    bool write) {
   const uint32_t bytes = row.count * shape.element_bytes;
   uint8_t* const memory = worker.global_at(row.address, bytes, write);
   if (memory == nullptr) {
-    fail_operation(worker, op, FaultKind::IllegalAddress,
-                   fmt::format("a tensor copy {} {} bytes at 0x{:x}, which the tensor map calls inside the tensor and which are "
-                               "not all inside an allocation",
-                               write ? "writes" : "reads", bytes, row.address),
-                   row.address);
+    fail_operation(
+        worker, op, FaultKind::IllegalAddress,
+        fmt::format(
+            "a tensor copy {} {} bytes at 0x{:x}, which the tensor map calls inside the tensor and which are "
+            "not all inside an allocation",
+            write ? "writes" : "reads", bytes, row.address),
+        row.address);
     return nullptr;
   }
-  emit_operation_access(worker, op, write ? event::Kind::AsyncWrite : event::Kind::AsyncRead, event::Space::Global, row.address,
-                        bytes);
+  emit_operation_access(worker, op, write ? event::Kind::AsyncWrite : event::Kind::AsyncRead,
+                        event::Space::Global, row.address, bytes);
   return memory;
 }
 
@@ -92,7 +96,8 @@ bool land_load(Worker& worker, AsyncOp& op) {
       read_row(map, shape, row, from, buffer);
       for (uint32_t m = ranks; m != 0; m &= m - 1) {
         const MbarrierPlace to = locate_in(op, static_cast<uint32_t>(std::countr_zero(m)), copy.shared);
-        if (wants_data(worker)) put_row(to.cta->shared.data(), to.offset + r * row_bytes, buffer, row_bytes, map.swizzle);
+        if (wants_data(worker))
+          put_row(to.cta->shared.data(), to.offset + r * row_bytes, buffer, row_bytes, map.swizzle);
       }
     }
   }
@@ -100,9 +105,10 @@ bool land_load(Worker& worker, AsyncOp& op) {
   for (uint32_t m = ranks; m != 0; m &= m - 1) {
     const auto rank = static_cast<uint32_t>(std::countr_zero(m));
     const MbarrierPlace to = locate_in(op, rank, copy.shared + first * row_bytes);
-    emit_operation_access(worker, op, event::Kind::AsyncWrite, event::Space::Shared, shared_event_address(*to.cta, to.offset),
-                          bytes);
-    mbarrier_complete_tx(worker, op, copy.multicast ? locate_in(op, rank, copy.barrier) : locate(op, copy.barrier), bytes);
+    emit_operation_access(worker, op, event::Kind::AsyncWrite, event::Space::Shared,
+                          shared_event_address(*to.cta, to.offset), bytes);
+    mbarrier_complete_tx(
+        worker, op, copy.multicast ? locate_in(op, rank, copy.barrier) : locate(op, copy.barrier), bytes);
   }
   if (end < shape.rows) return false;
   emit_operation(worker, op, event::Kind::AsyncComplete);
@@ -119,7 +125,8 @@ bool land_store(Worker& worker, AsyncOp& op) {
   const MbarrierPlace from = locate(op, copy.shared);
   copy.next_row = end;
   emit_operation_access(worker, op, event::Kind::AsyncRead, event::Space::Shared,
-                        shared_event_address(*from.cta, from.offset + first * row_bytes), (end - first) * row_bytes);
+                        shared_event_address(*from.cta, from.offset + first * row_bytes),
+                        (end - first) * row_bytes);
   if (wants_data(worker) || worker.listener() != nullptr) {
     TensorWalk walk(copy.box, shape, first);
     alignas(16) uint8_t buffer[kMostRowBytes];
@@ -138,14 +145,17 @@ bool land_store(Worker& worker, AsyncOp& op) {
   return true;
 }
 
-// --- issue ----------------------------------------------------------------------------------------------------------------
+// --- issue
+// ----------------------------------------------------------------------------------------------------------------
 
 /// Device address of the map that lane `lane` names; 0 after a fault.
 uint64_t map_address(Warp& w, const TensorOperands& o, uint32_t lane, uint64_t address) {
   if (o.map.window == Window::Parameter) address += w.worker().launch().parameters;
-  if (o.map.window == Window::Frame || address - kLocalWindow < kLocalWindowBytes || address - kSharedWindow < kSharedWindowBytes) {
+  if (o.map.window == Window::Frame || address - kLocalWindow < kLocalWindowBytes ||
+      address - kSharedWindow < kSharedWindowBytes) {
     w.fault(FaultKind::IllegalAddress,
-            "the tensor map lies in local or shared memory, where the copy engine cannot read it (a kernel parameter must be "
+            "the tensor map lies in local or shared memory, where the copy engine cannot read it (a kernel "
+            "parameter must be "
             "a __grid_constant__ for its address to be one of parameter memory)",
             lane, address);
     return 0;
@@ -171,7 +181,8 @@ bool read_map(Warp& w, const TensorOperands& o, uint32_t lane, uint64_t address,
   if (!map) {
     wrong = map.error().message;
   } else if (map->im2col != o.im2col) {
-    wrong = fmt::format("an {} copy through an {} tensor map", o.im2col ? "im2col" : "tile", map->im2col ? "im2col" : "tile");
+    wrong = fmt::format("an {} copy through an {} tensor map", o.im2col ? "im2col" : "tile",
+                        map->im2col ? "im2col" : "tile");
   } else if (map->rank != o.rank) {
     wrong = fmt::format("a {}-D copy through a tensor map of rank {}", o.rank, map->rank);
   }
@@ -186,8 +197,10 @@ bool read_map(Warp& w, const TensorOperands& o, uint32_t lane, uint64_t address,
 bool issue(Warp& w, const TensorOperands& o, uint32_t lane, uint64_t map, uint64_t shared, uint64_t barrier) {
   TensorCopy copy;
   if (!read_map(w, o, lane, map, copy.box.map)) return false;
-  for (unsigned d = 0; d < o.rank; ++d) copy.box.start[d] = static_cast<int32_t>(w.u32(o.coordinate[d])[lane]);
-  for (unsigned d = 0; d < o.offset_count; ++d) copy.box.offset[d] = static_cast<uint16_t>(w.u32(o.offset[d])[lane]);
+  for (unsigned d = 0; d < o.rank; ++d)
+    copy.box.start[d] = static_cast<int32_t>(w.u32(o.coordinate[d])[lane]);
+  for (unsigned d = 0; d < o.offset_count; ++d)
+    copy.box.offset[d] = static_cast<uint16_t>(w.u32(o.offset[d])[lane]);
   copy.reduction = o.reduction;
   copy.multicast = o.multicast;
   if (o.multicast) copy.mask = static_cast<uint16_t>(w.u32(o.mask)[lane]);
@@ -231,7 +244,8 @@ Result<void> bind_map(Binder& b, const ptx::Operand& operand, TensorOperands& o)
   if (!map) return map.error();
   o.map = *map;
   const auto parts = b.parts(operand);
-  if (parts.size() != size_t{o.rank} + 1) return b.unsupported("a number of coordinates that is not the number of dimensions");
+  if (parts.size() != size_t{o.rank} + 1)
+    return b.unsupported("a number of coordinates that is not the number of dimensions");
   for (unsigned d = 0; d < o.rank; ++d) {
     Result<Location> coordinate = b.source(parts[d + 1], ScalarType::s32);
     if (!coordinate) return coordinate.error();
@@ -241,8 +255,8 @@ Result<void> bind_map(Binder& b, const ptx::Operand& operand, TensorOperands& o)
 }
 
 Result<Op> bind_tensor_copy(Binder& b) {
-  for (const Mod mod : {Mod::tile__gather4, Mod::tile__scatter4, Mod::im2col__w, Mod::im2col__w__128, Mod::cta_group__1,
-                        Mod::cta_group__2}) {
+  for (const Mod mod : {Mod::tile__gather4, Mod::tile__scatter4, Mod::im2col__w, Mod::im2col__w__128,
+                        Mod::cta_group__1, Mod::cta_group__2}) {
     if (b.has(mod)) return b.unsupported("this form needs a later device than sm_90");
   }
   TensorOperands o;
@@ -263,7 +277,8 @@ Result<Op> bind_tensor_copy(Binder& b) {
     uint32_t next = 3;
     if (o.im2col) {
       const auto offsets = b.parts(b.operand(next++));
-      if (offsets.size() != o.rank - 2u) return b.unsupported("a number of im2col offsets that is not the rank minus two");
+      if (offsets.size() != o.rank - 2u)
+        return b.unsupported("a number of im2col offsets that is not the rank minus two");
       for (const ptx::Operand& offset : offsets) {
         Result<Location> value = b.source(offset, ScalarType::u16);
         if (!value) return value.error();
@@ -281,7 +296,8 @@ Result<Op> bind_tensor_copy(Binder& b) {
   return op;
 }
 
-// --- changes of tensor maps -------------------------------------------------------------------------------------------------
+// --- changes of tensor maps
+// -------------------------------------------------------------------------------------------------
 
 struct MapChange {
   TensorMapField field{};
@@ -305,7 +321,8 @@ Step replace(Warp& w, const Op& op, uint32_t lanes) {
     std::memcpy(pointers[lane], words.data(), kMapBytes);
   }
   w.acted = true;
-  emit_access(w, event::Kind::Write, c.address.window, lanes, addresses, kMapBytes, event::Semantics::Weak, event::Scope::Cta);
+  emit_access(w, event::Kind::Write, c.address.window, lanes, addresses, kMapBytes, event::Semantics::Weak,
+              event::Scope::Cta);
   return Step::Next;
 }
 
@@ -315,12 +332,16 @@ Result<Op> bind_replace(Binder& b) {
     TensorMapField field;
     bool has_ordinal;
   };
-  constexpr Name kNames[] = {
-      {Mod::global_address, TensorMapField::GlobalAddress, false}, {Mod::rank, TensorMapField::Rank, false},
-      {Mod::box_dim, TensorMapField::BoxDim, true},                {Mod::global_dim, TensorMapField::GlobalDim, true},
-      {Mod::global_stride, TensorMapField::GlobalStride, true},    {Mod::element_stride, TensorMapField::ElementStride, true},
-      {Mod::elemtype, TensorMapField::ElementType, false},         {Mod::interleave_layout, TensorMapField::Interleave, false},
-      {Mod::swizzle_mode, TensorMapField::Swizzle, false},         {Mod::fill_mode, TensorMapField::Fill, false}};
+  constexpr Name kNames[] = {{Mod::global_address, TensorMapField::GlobalAddress, false},
+                             {Mod::rank, TensorMapField::Rank, false},
+                             {Mod::box_dim, TensorMapField::BoxDim, true},
+                             {Mod::global_dim, TensorMapField::GlobalDim, true},
+                             {Mod::global_stride, TensorMapField::GlobalStride, true},
+                             {Mod::element_stride, TensorMapField::ElementStride, true},
+                             {Mod::elemtype, TensorMapField::ElementType, false},
+                             {Mod::interleave_layout, TensorMapField::Interleave, false},
+                             {Mod::swizzle_mode, TensorMapField::Swizzle, false},
+                             {Mod::fill_mode, TensorMapField::Fill, false}};
   MapChange c;
   uint32_t next = 1;
   bool known = false;
@@ -364,7 +385,8 @@ Step copy_map(Warp& w, const Op& op, uint32_t lanes) {
   w.acted = true;
   const uint32_t one = uint32_t{1} << lane;
   emit_access(w, event::Kind::Read, c.source.window, one, from, kMapBytes, event::Semantics::Weak, c.scope);
-  emit_access(w, event::Kind::Write, c.destination.window, one, to, kMapBytes, event::Semantics::Weak, c.scope);
+  emit_access(w, event::Kind::Write, c.destination.window, one, to, kMapBytes, event::Semantics::Weak,
+              c.scope);
   if (event::Sink* const sink = listener_for(w.worker(), event::Kind::ProxyFence)) {
     event::Event e = warp_event(w, event::Kind::ProxyFence, lanes);
     e.proxy = event::Proxy::Tensormap;
@@ -398,6 +420,8 @@ constexpr BindRow kRows[] = {
 
 }  // namespace
 
-std::span<const BindRow> tensor_copy_rows() { return kRows; }
+std::span<const BindRow> tensor_copy_rows() {
+  return kRows;
+}
 
 }  // namespace sluice::machine

@@ -1,10 +1,10 @@
 // SPDX-FileCopyrightText: The sluice authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// wgmma: asynchronous matrix products of a warpgroup. A product starts when all four warps have issued it and is one
-// operation from then on: it reads its operands in shared memory (and registers) and writes the accumulators when it
-// is performed. Products of a warpgroup are performed in order. PTX ISA, "Asynchronous Warpgroup Level Matrix
-// Instructions".
+// wgmma: asynchronous matrix products of a warpgroup. A product starts when all four warps have issued it and
+// is one operation from then on: it reads its operands in shared memory (and registers) and writes the
+// accumulators when it is performed. Products of a warpgroup are performed in order. PTX ISA, "Asynchronous
+// Warpgroup Level Matrix Instructions".
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -36,12 +36,12 @@ struct Product {
   WgmmaForm form;
   bool a_in_registers = false;
   bool a_mn_major = false, b_mn_major = false;
-  uint32_t selector = 0;             ///< sparse: which threads' metadata count
+  uint32_t selector = 0;  ///< sparse: which threads' metadata count
   std::vector<Location> d;
-  Location a[4] = {};                ///< registers of A, or the descriptor
+  Location a[4] = {};  ///< registers of A, or the descriptor
   Location b = 0;
   Location metadata = 0;
-  uint32_t scale_d = kTruePredicate; ///< predicate
+  uint32_t scale_d = kTruePredicate;  ///< predicate
   uint32_t scale_d_flip = 0;
 };
 
@@ -53,15 +53,21 @@ struct ProductArgs {
 };
 static_assert(sizeof(ProductArgs) <= AsyncOp::kArgBytes);
 
-const Product& product_of(const WgmmaIssue& issue) { return *static_cast<const Product*>(issue.op->extra); }
+const Product& product_of(const WgmmaIssue& issue) {
+  return *static_cast<const Product*>(issue.op->extra);
+}
 
-// --- operands -------------------------------------------------------------------------------------------------------------
+// --- operands
+// -------------------------------------------------------------------------------------------------------------
 
-uint8_t* register_base(Warp& w, const WgmmaIssue& issue) { return w.registers.data() + w.register_shift + issue.frame_base; }
+uint8_t* register_base(Warp& w, const WgmmaIssue& issue) {
+  return w.registers.data() + w.register_shift + issue.frame_base;
+}
 
 uint32_t* register_vector(Warp& w, const WgmmaIssue& issue, Location location) {
   if ((location & kConstantBit) != 0) {
-    return reinterpret_cast<uint32_t*>(w.worker().kernel().functions[issue.function]->constant_base() + (location & ~kConstantBit));
+    return reinterpret_cast<uint32_t*>(w.worker().kernel().functions[issue.function]->constant_base() +
+                                       (location & ~kConstantBit));
   }
   return reinterpret_cast<uint32_t*>(register_base(w, issue) + location);
 }
@@ -69,17 +75,19 @@ uint32_t* register_vector(Warp& w, const WgmmaIssue& issue, Location location) {
 /// Reads chunks of shared memory by descriptor and tells the listener which bytes were read.
 class OperandReader {
  public:
-  OperandReader(Worker& worker, const AsyncOp& op) : worker_(worker), op_(op), listening_(listener_for(worker, event::Kind::AsyncRead) != nullptr) {}
+  OperandReader(Worker& worker, const AsyncOp& op)
+      : worker_(worker), op_(op), listening_(listener_for(worker, event::Kind::AsyncRead) != nullptr) {}
 
   /// Copies a 16-byte chunk; false when it lies outside the CTA's shared memory.
   bool chunk(uint32_t address, uint8_t* out) {
     const uint8_t* const from = op_.cta->shared_at(address, kChunk);
     if (from == nullptr) {
       if (!failed_) {
-        fail_operation(worker_, op_, FaultKind::IllegalAddress,
-                       fmt::format("a matrix descriptor leads to shared address 0x{:x}, outside the {} bytes of the CTA", address,
-                                   op_.cta->shared.size()),
-                       address);
+        fail_operation(
+            worker_, op_, FaultKind::IllegalAddress,
+            fmt::format("a matrix descriptor leads to shared address 0x{:x}, outside the {} bytes of the CTA",
+                        address, op_.cta->shared.size()),
+            address);
       }
       failed_ = true;
       return false;
@@ -97,8 +105,8 @@ class OperandReader {
     for (size_t i = 0; i < chunks_.size();) {
       size_t j = i + 1;
       while (j < chunks_.size() && chunks_[j] <= chunks_[j - 1] + kChunk) ++j;
-      emit_operation_access(worker_, op_, event::Kind::AsyncRead, event::Space::Shared, shared_event_address(*op_.cta, chunks_[i]),
-                            chunks_[j - 1] + kChunk - chunks_[i]);
+      emit_operation_access(worker_, op_, event::Kind::AsyncRead, event::Space::Shared,
+                            shared_event_address(*op_.cta, chunks_[i]), chunks_[j - 1] + kChunk - chunks_[i]);
       i = j;
     }
   }
@@ -141,9 +149,11 @@ void take_a(Warp& w, const WgmmaIssue& issue, const Product& p, uint32_t first, 
   }
 }
 
-/// Column `n` of a block of eight is kept at the place where a row of accumulators has it: the even columns of the four
-/// threads first, then the odd ones.
-uint32_t column_place(uint32_t n) { return n / 8 * 8 + n % 2 * 4 + n % 8 / 2; }
+/// Column `n` of a block of eight is kept at the place where a row of accumulators has it: the even columns
+/// of the four threads first, then the odd ones.
+uint32_t column_place(uint32_t n) {
+  return n / 8 * 8 + n % 2 * 4 + n % 8 / 2;
+}
 
 void read_b(OperandReader& reader, const Product& p, uint64_t bits, WgmmaOperands& o) {
   const MatrixDescriptor d = MatrixDescriptor::decode(bits);
@@ -165,9 +175,9 @@ void read_b(OperandReader& reader, const Product& p, uint64_t bits, WgmmaOperand
   }
 }
 
-/// Positions along K of the stored elements of rows [first, first + 16). A group of four positions (two for TF32) has a
-/// nibble: two 2-bit positions, or one of the two values that mean first and second. Which thread holds whose nibbles
-/// depends on the type.
+/// Positions along K of the stored elements of rows [first, first + 16). A group of four positions (two for
+/// TF32) has a nibble: two 2-bit positions, or one of the two values that mean first and second. Which thread
+/// holds whose nibbles depends on the type.
 void read_metadata(Warp& w, const WgmmaIssue& issue, const Product& p, uint32_t first, WgmmaOperands& o) {
   const uint32_t* const words = register_vector(w, issue, p.metadata);
   const uint32_t bits = p.form.element_bits();
@@ -196,7 +206,8 @@ void read_metadata(Warp& w, const WgmmaIssue& issue, const Product& p, uint32_t 
   }
 }
 
-// --- performing ------------------------------------------------------------------------------------------------------------
+// --- performing
+// ------------------------------------------------------------------------------------------------------------
 
 /// Rows of accumulators of one warp, to and from its registers.
 class AccumulatorRows {
@@ -249,8 +260,10 @@ bool compute(Worker& worker, const AsyncOp& op, const ProductArgs& args) {
     Warp& w = *cta.warps[args.warpgroup * kWarps + i];
     const WgmmaIssue& issue = args.warps[i];
     const Product& p = product_of(issue);
-    if (p.a_in_registers) take_a(w, issue, p, i * 16, o);
-    else read_a(reader, p, issue.a, i * 16, o);
+    if (p.a_in_registers)
+      take_a(w, issue, p, i * 16, o);
+    else
+      read_a(reader, p, issue.a, i * 16, o);
     if (p.form.sparse) read_metadata(w, issue, p, i * 16, o);
   }
   // Each warp multiplies its sixteen rows with the B that its own descriptor names; mostly there is one.
@@ -287,9 +300,12 @@ bool perform(Worker& worker, AsyncOp& op) {
   return true;
 }
 
-// --- issue ------------------------------------------------------------------------------------------------------------------
+// --- issue
+// ------------------------------------------------------------------------------------------------------------------
 
-WarpgroupState& group_of(Warp& w) { return w.cta->warpgroups[w.index / kWarps]; }
+WarpgroupState& group_of(Warp& w) {
+  return w.cta->warpgroups[w.index / kWarps];
+}
 
 Step issue(Warp& w, const Op& op, uint32_t) {
   if (Step s = w.rendezvous(kAllLanes); s != Step::Next) return s;
@@ -325,7 +341,8 @@ Step issue(Warp& w, const Op& op, uint32_t) {
   return w.worker().failed() ? Step::Fault : Step::Next;
 }
 
-// --- fence and groups ---------------------------------------------------------------------------------------------------------
+// --- fence and groups
+// ---------------------------------------------------------------------------------------------------------
 
 Step fence(Warp& w, const Op&, uint32_t lanes) {
   if (Step s = w.rendezvous(kAllLanes); s != Step::Next) return s;
@@ -356,10 +373,15 @@ Step wait(Warp& w, const Op& op, uint32_t lanes) {
   return Step::Next;
 }
 
-// --- binding ----------------------------------------------------------------------------------------------------------------
+// --- binding
+// ----------------------------------------------------------------------------------------------------------------
 
-Result<Op> bind_fence(Binder& b) { return b.op(fence); }
-Result<Op> bind_commit(Binder& b) { return b.op(commit); }
+Result<Op> bind_fence(Binder& b) {
+  return b.op(fence);
+}
+Result<Op> bind_commit(Binder& b) {
+  return b.op(commit);
+}
 
 Result<Op> bind_wait(Binder& b) {
   if (!b.is_immediate(b.operand(0))) return b.unsupported("a group count that is not a constant");
@@ -370,15 +392,32 @@ Result<Op> bind_wait(Binder& b) {
 
 bool type_of(ScalarType type, WgmmaType& out) {
   switch (type) {
-    case ScalarType::f16: out = WgmmaType::F16; return true;
-    case ScalarType::bf16: out = WgmmaType::BF16; return true;
-    case ScalarType::tf32: out = WgmmaType::TF32; return true;
-    case ScalarType::e4m3: out = WgmmaType::E4M3; return true;
-    case ScalarType::e5m2: out = WgmmaType::E5M2; return true;
-    case ScalarType::s8: out = WgmmaType::S8; return true;
-    case ScalarType::u8: out = WgmmaType::U8; return true;
-    case ScalarType::b1: out = WgmmaType::B1; return true;
-    default: return false;
+    case ScalarType::f16:
+      out = WgmmaType::F16;
+      return true;
+    case ScalarType::bf16:
+      out = WgmmaType::BF16;
+      return true;
+    case ScalarType::tf32:
+      out = WgmmaType::TF32;
+      return true;
+    case ScalarType::e4m3:
+      out = WgmmaType::E4M3;
+      return true;
+    case ScalarType::e5m2:
+      out = WgmmaType::E5M2;
+      return true;
+    case ScalarType::s8:
+      out = WgmmaType::S8;
+      return true;
+    case ScalarType::u8:
+      out = WgmmaType::U8;
+      return true;
+    case ScalarType::b1:
+      out = WgmmaType::B1;
+      return true;
+    default:
+      return false;
   }
 }
 
@@ -387,12 +426,20 @@ Result<void> bind_form(Binder& b, WgmmaForm& form) {
   form.sparse = b.instruction().op == Opcode::wgmma_mma_async_sp;
   form.saturate = b.has(Mod::satfinite);
   switch (b.type(0)) {
-    case ScalarType::f32: form.d = WgmmaResult::F32; break;
-    case ScalarType::f16: form.d = WgmmaResult::F16; break;
-    case ScalarType::s32: form.d = WgmmaResult::S32; break;
-    default: return b.unsupported("an accumulator of this type");
+    case ScalarType::f32:
+      form.d = WgmmaResult::F32;
+      break;
+    case ScalarType::f16:
+      form.d = WgmmaResult::F16;
+      break;
+    case ScalarType::s32:
+      form.d = WgmmaResult::S32;
+      break;
+    default:
+      return b.unsupported("an accumulator of this type");
   }
-  if (!type_of(b.type(1), form.a) || !type_of(b.type(2), form.b)) return b.unsupported("operands of these types");
+  if (!type_of(b.type(1), form.a) || !type_of(b.type(2), form.b))
+    return b.unsupported("operands of these types");
   if (form.n < 8 || form.n > kWgmmaMostN || form.n % 8 != 0) return b.unsupported("this number of columns");
   return {};
 }
@@ -442,7 +489,9 @@ Result<Op> bind_product(Binder& b) {
     p.scale_d = b.predicate(scale);
     p.scale_d_flip = scale.negate ? kAllLanes : 0;
   }
-  const auto immediate = [&b](uint32_t i) { return static_cast<int32_t>(b.immediate(b.operand(i), ScalarType::s32)); };
+  const auto immediate = [&b](uint32_t i) {
+    return static_cast<int32_t>(b.immediate(b.operand(i), ScalarType::s32));
+  };
   if (b.count() >= next + 2) {
     p.form.negate_a = immediate(next++) < 0;
     p.form.negate_b = immediate(next++) < 0;
@@ -455,15 +504,15 @@ Result<Op> bind_product(Binder& b) {
 }
 
 constexpr BindRow kRows[] = {
-    {Opcode::wgmma_fence, bind_fence},
-    {Opcode::wgmma_commit_group, bind_commit},
-    {Opcode::wgmma_wait_group, bind_wait},
-    {Opcode::wgmma_mma_async, bind_product},
+    {Opcode::wgmma_fence, bind_fence},          {Opcode::wgmma_commit_group, bind_commit},
+    {Opcode::wgmma_wait_group, bind_wait},      {Opcode::wgmma_mma_async, bind_product},
     {Opcode::wgmma_mma_async_sp, bind_product},
 };
 
 }  // namespace
 
-std::span<const BindRow> wgmma_rows() { return kRows; }
+std::span<const BindRow> wgmma_rows() {
+  return kRows;
+}
 
 }  // namespace sluice::machine

@@ -8,19 +8,21 @@
 
 namespace sluice::machine {
 
-bool resolve_shared(Warp& w, const Address& operand, uint32_t lane, uint64_t address, uint32_t bytes, uint32_t alignment,
-                    uint32_t& out) {
+bool resolve_shared(Warp& w, const Address& operand, uint32_t lane, uint64_t address, uint32_t bytes,
+                    uint32_t alignment, uint32_t& out) {
   if (address % alignment != 0) {
     w.fault(FaultKind::MisalignedAddress,
-            fmt::format("an asynchronous copy needs shared address 0x{:x} to be a multiple of {}", address, alignment), lane,
-            address);
+            fmt::format("an asynchronous copy needs shared address 0x{:x} to be a multiple of {}", address,
+                        alignment),
+            lane, address);
     return false;
   }
   const bool own = operand.window == Window::Shared;
   bool cluster = operand.window == Window::SharedCluster;
   if (operand.window == Window::Generic) cluster = address - kSharedWindow < kSharedWindowBytes;
   if (!own && !cluster) {
-    w.fault(FaultKind::InvalidAddressSpace, "an address that must lie in shared memory does not", lane, address);
+    w.fault(FaultKind::InvalidAddressSpace, "an address that must lie in shared memory does not", lane,
+            address);
     return false;
   }
   const auto narrow = static_cast<uint32_t>(address);

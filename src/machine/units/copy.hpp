@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: The sluice authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// What all asynchronous copies share: places in shared memory of a cluster, the checks at issue, and how much of a copy
-// lands in one piece.
+// What all asynchronous copies share: places in shared memory of a cluster, the checks at issue, and how much
+// of a copy lands in one piece.
 #pragma once
 
 #include <cstdint>
@@ -13,10 +13,10 @@
 
 namespace sluice::machine {
 
-/// Turns the address of lane `lane` into a shared::cluster address with the CTA's rank in it, after checking that
-/// `bytes` at it exist and that it is a multiple of `alignment`. False after a fault.
-bool resolve_shared(Warp& w, const Address& operand, uint32_t lane, uint64_t address, uint32_t bytes, uint32_t alignment,
-                    uint32_t& out);
+/// Turns the address of lane `lane` into a shared::cluster address with the CTA's rank in it, after checking
+/// that `bytes` at it exist and that it is a multiple of `alignment`. False after a fault.
+bool resolve_shared(Warp& w, const Address& operand, uint32_t lane, uint64_t address, uint32_t bytes,
+                    uint32_t alignment, uint32_t& out);
 
 /// The CTA and offset of a resolved address. The CTA may have ended meanwhile; its memory still exists.
 inline MbarrierPlace locate(const AsyncOp& op, uint32_t resolved) {
@@ -28,21 +28,24 @@ inline MbarrierPlace locate_in(const AsyncOp& op, uint32_t rank, uint32_t resolv
   return {op.cta->cluster->ctas[rank].get(), resolved & kSharedOffsetMask};
 }
 
-/// The CTAs that a copy writes to, as a mask of ranks. MODEL: bits of a multicast mask beyond the cluster mean nothing.
+/// The CTAs that a copy writes to, as a mask of ranks. MODEL: bits of a multicast mask beyond the cluster
+/// mean nothing.
 inline uint32_t target_ranks(const AsyncOp& op, bool multicast, uint16_t mask, uint32_t resolved) {
   if (!multicast) return uint32_t{1} << (resolved >> kSharedRankShift);
   const auto ctas = static_cast<uint32_t>(op.cta->cluster->ctas.size());
   return mask & ((uint32_t{1} << ctas) - 1);
 }
 
-/// Units of work (rows, 16-byte chunks) that land in one piece, of `total`: all of them when copies land at once, else
-/// a quarter, so that a reader who does not wait can see a part.
+/// Units of work (rows, 16-byte chunks) that land in one piece, of `total`: all of them when copies land at
+/// once, else a quarter, so that a reader who does not wait can see a part.
 inline uint32_t piece_of(Worker& worker, uint32_t total) {
   if (worker.launch().request->options.timing == CopyTiming::Early) return total;
   return (total + 3) / 4;
 }
 
-inline bool wants_data(Worker& worker) { return !worker.launch().request->options.no_data; }
+inline bool wants_data(Worker& worker) {
+  return !worker.launch().request->options.no_data;
+}
 
 /// Ordinal of the bulk group that the lane fills.
 uint32_t bulk_group_of(Warp& w, uint32_t lane);

@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: The sluice authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Events of the asynchronous units: the agent is a warp instruction or an asynchronous operation. Everything here is
-// behind the test whether someone listens.
+// Events of the asynchronous units: the agent is a warp instruction or an asynchronous operation. Everything
+// here is behind the test whether someone listens.
 #pragma once
 
 #include <span>
@@ -18,8 +18,8 @@ inline event::Sink* listener_for(Worker& worker, event::Kind kind) {
   return sink != nullptr && (sink->wants() & event::mask_of(kind)) != 0 ? sink : nullptr;
 }
 
-/// Which groups a GroupCommit or GroupWait event is about (Event::operation). `value` of a wait is how many groups may
-/// stay in flight, its `bytes` is 1 when only the sources must have been read.
+/// Which groups a GroupCommit or GroupWait event is about (Event::operation). `value` of a wait is how many
+/// groups may stay in flight, its `bytes` is 1 when only the sources must have been read.
 enum class GroupKind : uint8_t { Bulk, CpAsync, Wgmma };
 
 /// Address of a place in a CTA's shared memory, as events name it: the generic address.

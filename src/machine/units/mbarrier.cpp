@@ -47,7 +47,8 @@ MbarrierWord MbarrierWord::unpack(uint64_t word) {
 
 uint64_t MbarrierWord::pack() const {
   return uint64_t{pending & kCountMask} << kPendingShift | uint64_t{expected & kCountMask} << kExpectedShift |
-         (static_cast<uint64_t>(static_cast<int64_t>(tx)) & kTxMask) << kTxShift | uint64_t{phase} << kPhaseShift;
+         (static_cast<uint64_t>(static_cast<int64_t>(tx)) & kTxMask) << kTxShift |
+         uint64_t{phase} << kPhaseShift;
 }
 
 uint64_t mbarrier_load(MbarrierPlace place) {
@@ -91,7 +92,9 @@ MbarrierWord changed(MbarrierWord word, MbarrierChange change) {
   return word;
 }
 
-bool is_complete(const MbarrierWord& word) { return word.pending == 0 && word.tx == 0; }
+bool is_complete(const MbarrierWord& word) {
+  return word.pending == 0 && word.tx == 0;
+}
 
 }  // namespace
 
@@ -99,7 +102,8 @@ bool mbarrier_completes(MbarrierPlace place, MbarrierChange change) {
   return is_complete(changed(MbarrierWord::unpack(mbarrier_load(place)), change));
 }
 
-MbarrierResult mbarrier_apply(Worker& worker, MbarrierPlace place, MbarrierChange change, const event::Event& agent) {
+MbarrierResult mbarrier_apply(Worker& worker, MbarrierPlace place, MbarrierChange change,
+                              const event::Event& agent) {
   MbarrierResult result;
   result.before = mbarrier_load(place);
   MbarrierWord word = changed(MbarrierWord::unpack(result.before), change);
@@ -146,7 +150,8 @@ void mbarrier_complete_tx(Worker& worker, const AsyncOp& op, MbarrierPlace place
   mbarrier_apply(worker, place, MbarrierChange{.expect = -int64_t{bytes}}, agent);
 }
 
-void fail_operation(Worker& worker, const AsyncOp& op, FaultKind kind, std::string message, uint64_t address) {
+void fail_operation(Worker& worker, const AsyncOp& op, FaultKind kind, std::string message,
+                    uint64_t address) {
   Fault fault{.kind = kind, .message = std::move(message)};
   fault.function = op.origin_function;
   fault.instruction = op.origin_pc;

@@ -1,9 +1,10 @@
 // SPDX-FileCopyrightText: The sluice authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// The mbarrier object. Its whole state is the 64-bit word in shared memory, so that a program that overwrites a barrier
-// sees what a GPU shows and a copy of shared memory is a copy of its barriers. Only the unbounded ordinal of the phase
-// lies beside it (Cta::mbarrier_phases). PTX ISA, "Parallel Synchronization and Communication Instructions: mbarrier".
+// The mbarrier object. Its whole state is the 64-bit word in shared memory, so that a program that overwrites
+// a barrier sees what a GPU shows and a copy of shared memory is a copy of its barriers. Only the unbounded
+// ordinal of the phase lies beside it (Cta::mbarrier_phases). PTX ISA, "Parallel Synchronization and
+// Communication Instructions: mbarrier".
 #pragma once
 
 #include <cstdint>
@@ -15,8 +16,8 @@ namespace sluice::machine {
 constexpr uint32_t kMostArrivals = (1u << 20) - 1;
 constexpr int32_t kMostTx = (1 << 20) - 1;
 
-/// What the word of a barrier says. Counts are kept in 20 bits and the tx-count in 21, all modulo: an arrival that
-/// nobody expected leaves the pending count just below 2^20, and the phase does not complete.
+/// What the word of a barrier says. Counts are kept in 20 bits and the tx-count in 21, all modulo: an arrival
+/// that nobody expected leaves the pending count just below 2^20, and the phase does not complete.
 struct MbarrierWord {
   uint32_t expected = 0;  ///< arrivals of the next phase
   uint32_t pending = 0;   ///< arrivals missing in this phase
@@ -41,9 +42,9 @@ struct MbarrierPlace {
 };
 
 struct MbarrierResult {
-  uint64_t before = 0;    ///< the word before the change: the state token of an arrival
-  uint64_t ordinal = 0;   ///< of the phase that the change counted in
-  bool completed = false; ///< the change completed that phase
+  uint64_t before = 0;     ///< the word before the change: the state token of an arrival
+  uint64_t ordinal = 0;    ///< of the phase that the change counted in
+  bool completed = false;  ///< the change completed that phase
 };
 
 /// Writes a fresh barrier.
@@ -57,7 +58,8 @@ void mbarrier_invalidate(MbarrierPlace place);
 
 /// Applies the change, completes the phase if nothing is missing any more, and wakes who waits for it. A
 /// listener hears of the completion as an event of `agent` (its kind, place and phase are filled in here).
-MbarrierResult mbarrier_apply(Worker& worker, MbarrierPlace place, MbarrierChange change, const event::Event& agent);
+MbarrierResult mbarrier_apply(Worker& worker, MbarrierPlace place, MbarrierChange change,
+                              const event::Event& agent);
 
 /// Whether the change would complete the current phase.
 bool mbarrier_completes(MbarrierPlace place, MbarrierChange change);

@@ -22,15 +22,24 @@ T combine(Reduction operation, T old, T value) {
   const auto old_bits = static_cast<U>(old);
   const auto value_bits = static_cast<U>(value);
   switch (operation) {
-    case Reduction::Add: return static_cast<T>(static_cast<U>(old_bits + value_bits));
-    case Reduction::Min: return std::min(old, value);
-    case Reduction::Max: return std::max(old, value);
-    case Reduction::Inc: return old_bits >= value_bits ? T{0} : static_cast<T>(old_bits + 1u);
-    case Reduction::Dec: return old_bits == 0 || old_bits > value_bits ? value : static_cast<T>(old_bits - 1u);
-    case Reduction::And: return static_cast<T>(old_bits & value_bits);
-    case Reduction::Or: return static_cast<T>(old_bits | value_bits);
-    case Reduction::Xor: return static_cast<T>(old_bits ^ value_bits);
-    case Reduction::None: break;
+    case Reduction::Add:
+      return static_cast<T>(static_cast<U>(old_bits + value_bits));
+    case Reduction::Min:
+      return std::min(old, value);
+    case Reduction::Max:
+      return std::max(old, value);
+    case Reduction::Inc:
+      return old_bits >= value_bits ? T{0} : static_cast<T>(old_bits + 1u);
+    case Reduction::Dec:
+      return old_bits == 0 || old_bits > value_bits ? value : static_cast<T>(old_bits - 1u);
+    case Reduction::And:
+      return static_cast<T>(old_bits & value_bits);
+    case Reduction::Or:
+      return static_cast<T>(old_bits | value_bits);
+    case Reduction::Xor:
+      return static_cast<T>(old_bits ^ value_bits);
+    case Reduction::None:
+      break;
   }
   return value;
 }
@@ -46,7 +55,8 @@ void each(uint8_t* memory, const uint8_t* source, uint32_t bytes, Reduction oper
   }
 }
 
-void each_float(uint8_t* memory, const uint8_t* source, uint32_t bytes, Reduction operation, ScalarType type) {
+void each_float(uint8_t* memory, const uint8_t* source, uint32_t bytes, Reduction operation,
+                ScalarType type) {
   const FloatAtomic kind = operation == Reduction::Add   ? FloatAtomic::Add
                            : operation == Reduction::Min ? FloatAtomic::Min
                                                          : FloatAtomic::Max;
@@ -65,29 +75,50 @@ void each_float(uint8_t* memory, const uint8_t* source, uint32_t bytes, Reductio
 Reduction reduction_of(const ptx::Mods& mods) {
   for (const Mod mod : mods.all()) {
     switch (mod) {
-      case Mod::add: return Reduction::Add;
-      case Mod::min: return Reduction::Min;
-      case Mod::max: return Reduction::Max;
-      case Mod::inc: return Reduction::Inc;
-      case Mod::dec: return Reduction::Dec;
-      case Mod::and_: return Reduction::And;
-      case Mod::or_: return Reduction::Or;
-      case Mod::xor_: return Reduction::Xor;
-      default: break;
+      case Mod::add:
+        return Reduction::Add;
+      case Mod::min:
+        return Reduction::Min;
+      case Mod::max:
+        return Reduction::Max;
+      case Mod::inc:
+        return Reduction::Inc;
+      case Mod::dec:
+        return Reduction::Dec;
+      case Mod::and_:
+        return Reduction::And;
+      case Mod::or_:
+        return Reduction::Or;
+      case Mod::xor_:
+        return Reduction::Xor;
+      default:
+        break;
     }
   }
   return Reduction::None;
 }
 
-void reduce_bytes(uint8_t* memory, const uint8_t* source, uint32_t bytes, Reduction operation, ScalarType type) {
+void reduce_bytes(uint8_t* memory, const uint8_t* source, uint32_t bytes, Reduction operation,
+                  ScalarType type) {
   switch (type) {
-    case ScalarType::u8: case ScalarType::b8: return each<uint8_t>(memory, source, bytes, operation);
-    case ScalarType::u16: case ScalarType::b16: return each<uint16_t>(memory, source, bytes, operation);
-    case ScalarType::u32: case ScalarType::b32: return each<uint32_t>(memory, source, bytes, operation);
-    case ScalarType::s32: return each<int32_t>(memory, source, bytes, operation);
-    case ScalarType::u64: case ScalarType::b64: return each<uint64_t>(memory, source, bytes, operation);
-    case ScalarType::s64: return each<int64_t>(memory, source, bytes, operation);
-    default: return each_float(memory, source, bytes, operation, type);
+    case ScalarType::u8:
+    case ScalarType::b8:
+      return each<uint8_t>(memory, source, bytes, operation);
+    case ScalarType::u16:
+    case ScalarType::b16:
+      return each<uint16_t>(memory, source, bytes, operation);
+    case ScalarType::u32:
+    case ScalarType::b32:
+      return each<uint32_t>(memory, source, bytes, operation);
+    case ScalarType::s32:
+      return each<int32_t>(memory, source, bytes, operation);
+    case ScalarType::u64:
+    case ScalarType::b64:
+      return each<uint64_t>(memory, source, bytes, operation);
+    case ScalarType::s64:
+      return each<int64_t>(memory, source, bytes, operation);
+    default:
+      return each_float(memory, source, bytes, operation, type);
   }
 }
 

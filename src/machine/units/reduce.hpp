@@ -16,6 +16,7 @@ enum class Reduction : uint8_t { None, Add, Min, Max, Inc, Dec, And, Or, Xor };
 Reduction reduction_of(const ptx::Mods& mods);
 
 /// memory[i] = memory[i] op source[i] for `bytes` of elements of `type`. Neither needs an alignment.
-void reduce_bytes(uint8_t* memory, const uint8_t* source, uint32_t bytes, Reduction operation, ptx::ScalarType type);
+void reduce_bytes(uint8_t* memory, const uint8_t* source, uint32_t bytes, Reduction operation,
+                  ptx::ScalarType type);
 
 }  // namespace sluice::machine

@@ -19,9 +19,13 @@ constexpr uint32_t kChunk = 16;
 uint64_t fill_of(const TensorMapInfo& map) {
   if (map.fill == 0) return 0;
   switch (map.type) {
-    case TensorType::F16: case TensorType::BF16: return 0x7fff;
-    case TensorType::F64: return 0x7fffffffffffffff;
-    default: return 0x7fffffff;
+    case TensorType::F16:
+    case TensorType::BF16:
+      return 0x7fff;
+    case TensorType::F64:
+      return 0x7fffffffffffffff;
+    default:
+      return 0x7fffffff;
   }
 }
 
@@ -33,8 +37,12 @@ void fill(uint8_t* out, uint32_t first, uint32_t end, uint32_t element_bytes, ui
   for (uint32_t i = first; i < end; ++i) std::memcpy(out + size_t{i} * element_bytes, &value, element_bytes);
 }
 
-bool flushes(TensorType type) { return type == TensorType::F32Ftz || type == TensorType::TF32Ftz; }
-bool rounds(TensorType type) { return type == TensorType::TF32 || type == TensorType::TF32Ftz; }
+bool flushes(TensorType type) {
+  return type == TensorType::F32Ftz || type == TensorType::TF32Ftz;
+}
+bool rounds(TensorType type) {
+  return type == TensorType::TF32 || type == TensorType::TF32Ftz;
+}
 
 /// What the 32-bit floating types with a rule of their own do to an element that is read.
 void convert(TensorType type, uint8_t* elements, uint32_t count) {
@@ -51,20 +59,31 @@ void convert(TensorType type, uint8_t* elements, uint32_t count) {
 
 ScalarType scalar_of(TensorType type) {
   switch (type) {
-    case TensorType::U8: return ScalarType::u8;
-    case TensorType::U16: return ScalarType::u16;
-    case TensorType::U32: return ScalarType::u32;
-    case TensorType::S32: return ScalarType::s32;
-    case TensorType::U64: return ScalarType::u64;
-    case TensorType::S64: return ScalarType::s64;
-    case TensorType::F16: return ScalarType::f16;
-    case TensorType::F64: return ScalarType::f64;
-    case TensorType::BF16: return ScalarType::bf16;
-    default: return ScalarType::f32;
+    case TensorType::U8:
+      return ScalarType::u8;
+    case TensorType::U16:
+      return ScalarType::u16;
+    case TensorType::U32:
+      return ScalarType::u32;
+    case TensorType::S32:
+      return ScalarType::s32;
+    case TensorType::U64:
+      return ScalarType::u64;
+    case TensorType::S64:
+      return ScalarType::s64;
+    case TensorType::F16:
+      return ScalarType::f16;
+    case TensorType::F64:
+      return ScalarType::f64;
+    case TensorType::BF16:
+      return ScalarType::bf16;
+    default:
+      return ScalarType::f32;
   }
 }
 
-void read_row(const TensorMapInfo& map, const TensorShape& shape, const TensorRow& row, const uint8_t* from, uint8_t* out) {
+void read_row(const TensorMapInfo& map, const TensorShape& shape, const TensorRow& row, const uint8_t* from,
+              uint8_t* out) {
   const uint32_t width = shape.element_bytes;
   const uint64_t outside = fill_of(map);
   if (row.count == 0) return fill(out, 0, shape.row_elements, width, outside);
@@ -95,12 +114,14 @@ void get_row(const uint8_t* shared, uint32_t offset, uint8_t* row, uint32_t byte
   }
 }
 
-void write_row(const TensorMapInfo& map, const TensorShape& shape, const TensorRow& row, const uint8_t* bytes, uint8_t* to,
-               Reduction reduction) {
+void write_row(const TensorMapInfo& map, const TensorShape& shape, const TensorRow& row, const uint8_t* bytes,
+               uint8_t* to, Reduction reduction) {
   const uint8_t* const inside = bytes + size_t{row.first} * shape.element_bytes;
   const uint32_t count = row.count * shape.element_bytes;
-  if (reduction == Reduction::None) std::memcpy(to, inside, count);
-  else reduce_bytes(to, inside, count, reduction, scalar_of(map.type));
+  if (reduction == Reduction::None)
+    std::memcpy(to, inside, count);
+  else
+    reduce_bytes(to, inside, count, reduction, scalar_of(map.type));
 }
 
 }  // namespace sluice::machine

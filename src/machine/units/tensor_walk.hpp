@@ -1,9 +1,10 @@
 // SPDX-FileCopyrightText: The sluice authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Which bytes a tensor copy touches. A box is a sequence of rows: in tile mode one for each combination of the outer
-// coordinates, in im2col mode one for each pixel. A row lies in one piece in shared memory and, where it is inside the
-// tensor, in one piece in global memory. Pure functions. PTX ISA, "Tensors": "Tiled Mode", "Im2col Mode".
+// Which bytes a tensor copy touches. A box is a sequence of rows: in tile mode one for each combination of
+// the outer coordinates, in im2col mode one for each pixel. A row lies in one piece in shared memory and,
+// where it is inside the tensor, in one piece in global memory. Pure functions. PTX ISA, "Tensors": "Tiled
+// Mode", "Im2col Mode".
 #pragma once
 
 #include <algorithm>
@@ -56,7 +57,8 @@ inline TensorShape shape_of(const TensorMapInfo& map) {
 }
 
 /// The row at coordinates `at` (dimension 0: where the row starts).
-inline TensorRow row_at(const TensorMapInfo& map, uint32_t row_elements, uint32_t element_bytes, const int64_t (&at)[5]) {
+inline TensorRow row_at(const TensorMapInfo& map, uint32_t row_elements, uint32_t element_bytes,
+                        const int64_t (&at)[5]) {
   TensorRow row;
   uint64_t address = map.address;
   for (unsigned d = 1; d < map.rank; ++d) {
@@ -107,8 +109,8 @@ class TensorWalk {
   }
 
  private:
-  /// Pixels follow each other along the innermost spatial dimension, from edge to edge of the bounding box, then along
-  /// the next one, at last along the batch.
+  /// Pixels follow each other along the innermost spatial dimension, from edge to edge of the bounding box,
+  /// then along the next one, at last along the batch.
   void next_pixel() {
     const TensorMapInfo& map = box_.map;
     unsigned d = 1;

@@ -1,9 +1,10 @@
 // SPDX-FileCopyrightText: The sluice authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Matrix descriptors of wgmma: where in shared memory each 16-byte chunk of an operand lies. An operand is a matrix of
-// `mn` (rows of A, columns of B) by K. K-major operands have chunks along K, the others along mn. Pure functions. PTX
-// ISA, "Asynchronous Warpgroup Level Matrix Instructions": "Shared Memory Matrix Layout", "Matrix Descriptor Format".
+// Matrix descriptors of wgmma: where in shared memory each 16-byte chunk of an operand lies. An operand is a
+// matrix of `mn` (rows of A, columns of B) by K. K-major operands have chunks along K, the others along mn.
+// Pure functions. PTX ISA, "Asynchronous Warpgroup Level Matrix Instructions": "Shared Memory Matrix Layout",
+// "Matrix Descriptor Format".
 #pragma once
 
 #include <cstdint>

@@ -22,8 +22,9 @@ constexpr uint32_t kNan = 0x7fffffff;
 
 struct Element {
   float value;
-  int32_t exponent;  ///< of the leading digit's place; subnormal numbers have the least exponent of their type
-  bool special;      ///< infinity or NaN
+  int32_t
+      exponent;  ///< of the leading digit's place; subnormal numbers have the least exponent of their type
+  bool special;  ///< infinity or NaN
 };
 
 /// A type with an exponent of its own.
@@ -122,14 +123,21 @@ void prepare_b(const WgmmaForm& form, WgmmaOperands& o) {
   }
 }
 
-int32_t decode_integer(WgmmaType type, uint8_t byte) { return type == WgmmaType::S8 ? static_cast<int8_t>(byte) : byte; }
+int32_t decode_integer(WgmmaType type, uint8_t byte) {
+  return type == WgmmaType::S8 ? static_cast<int8_t>(byte) : byte;
+}
 
-bool is_integer(const WgmmaForm& form) { return form.d == WgmmaResult::S32; }
+bool is_integer(const WgmmaForm& form) {
+  return form.d == WgmmaResult::S32;
+}
 
 /// Bits below the largest exponent that take part in the sum.
-int fraction_bits(const WgmmaForm& form) { return form.element_bits() == 8 ? 13 : 25; }
+int fraction_bits(const WgmmaForm& form) {
+  return form.element_bits() == 8 ? 13 : 25;
+}
 
-// --- the sum ------------------------------------------------------------------------------------------------------------
+// --- the sum
+// ------------------------------------------------------------------------------------------------------------
 
 /// Towards zero. Numbers of 2^128 and beyond are infinite.
 uint32_t to_f32_toward_zero(double value) {
@@ -163,7 +171,8 @@ uint32_t meets(const WgmmaForm& form, const WgmmaOperands& o, uint32_t row, uint
 }
 
 /// One element, whatever its size.
-uint32_t sum_slowly(const WgmmaForm& form, const WgmmaOperands& o, uint32_t row, uint32_t column, const Element& c) {
+uint32_t sum_slowly(const WgmmaForm& form, const WgmmaOperands& o, uint32_t row, uint32_t column,
+                    const Element& c) {
   const uint32_t count = form.a_k();
   if (c.special || o.a_special[row] || o.b_special[column]) {
     double sum = c.value;
@@ -172,7 +181,9 @@ uint32_t sum_slowly(const WgmmaForm& form, const WgmmaOperands& o, uint32_t row,
     }
     // Without special numbers among the terms of this very element the sum below applies.
     if (std::isnan(sum)) return form.d == WgmmaResult::F16 ? kNan & 0xffff : kNan;
-    if (std::isinf(sum)) return form.d == WgmmaResult::F16 ? (sum < 0 ? 0xfc00 : 0x7c00) : std::bit_cast<uint32_t>(static_cast<float>(sum));
+    if (std::isinf(sum))
+      return form.d == WgmmaResult::F16 ? (sum < 0 ? 0xfc00 : 0x7c00)
+                                        : std::bit_cast<uint32_t>(static_cast<float>(sum));
   }
   const int fraction = fraction_bits(form);
   int32_t most = c.exponent;
@@ -187,8 +198,8 @@ uint32_t sum_slowly(const WgmmaForm& form, const WgmmaOperands& o, uint32_t row,
   return finish(form, std::ldexp(sum, most - fraction));
 }
 
-// Bounds between which the vector path is exact: products neither overflow nor lose digits that count in single
-// precision, and the scale is a normal number.
+// Bounds between which the vector path is exact: products neither overflow nor lose digits that count in
+// single precision, and the scale is a normal number.
 constexpr int32_t kLeastFast = -100;
 constexpr int32_t kMostFast = 126;
 
@@ -223,7 +234,8 @@ void float_row(const WgmmaForm& form, const WgmmaOperands& o, uint32_t row, bool
   for (uint32_t i = 0; i < n; ++i) {
     low = std::min(low, most[i]);
     high = std::max(high, most[i]);
-    scale[i] = std::bit_cast<float>(static_cast<uint32_t>(127 + fraction - std::clamp(most[i], kLeastFast, kMostFast)) << 23);
+    scale[i] = std::bit_cast<float>(
+        static_cast<uint32_t>(127 + fraction - std::clamp(most[i], kLeastFast, kMostFast)) << 23);
     sum[i] = 0;
   }
 
@@ -238,7 +250,8 @@ void float_row(const WgmmaForm& form, const WgmmaOperands& o, uint32_t row, bool
     // As below, without a branch: no sum reaches 2^128.
     const uint32_t kept = fraction == 13 ? ~uint32_t{0x3ff} : ~uint32_t{0};
     for (uint32_t i = 0; i < n; ++i) {
-      const double units = static_cast<double>(sum[i]) + static_cast<double>(static_cast<int32_t>(c[i] * scale[i]));
+      const double units =
+          static_cast<double>(sum[i]) + static_cast<double>(static_cast<int32_t>(c[i] * scale[i]));
       const double value = units / static_cast<double>(scale[i]);
       const auto nearest = static_cast<float>(value);
       const bool beyond = std::fabs(static_cast<double>(nearest)) > std::fabs(value);
@@ -247,19 +260,22 @@ void float_row(const WgmmaForm& form, const WgmmaOperands& o, uint32_t row, bool
     return;
   }
   for (uint32_t i = 0; i < n; ++i) {
-    if (!all_fast && (most[i] < kLeastFast || most[i] > kMostFast || o.a_special[row] || o.b_special[i] || !std::isfinite(c[i]))) {
+    if (!all_fast && (most[i] < kLeastFast || most[i] > kMostFast || o.a_special[row] || o.b_special[i] ||
+                      !std::isfinite(c[i]))) {
       Element e{0.0f, kZeroExponent, false};
       if (!overwrite) e = accumulator(form, d[i]);
       d[i] = sum_slowly(form, o, row, i, e);
       continue;
     }
-    const double units = static_cast<double>(sum[i]) + static_cast<double>(static_cast<int32_t>(c[i] * scale[i]));
+    const double units =
+        static_cast<double>(sum[i]) + static_cast<double>(static_cast<int32_t>(c[i] * scale[i]));
     const double unit = std::bit_cast<double>(static_cast<uint64_t>(1023 + most[i] - fraction) << 52);
     d[i] = finish(form, units * unit);
   }
 }
 
-// --- integers -------------------------------------------------------------------------------------------------------------
+// --- integers
+// -------------------------------------------------------------------------------------------------------------
 
 void integer_row(const WgmmaForm& form, const WgmmaOperands& o, uint32_t row, bool overwrite, uint32_t* d) {
   alignas(64) int32_t sum[kWgmmaMostN] = {};
@@ -298,25 +314,49 @@ void wgmma_prepare(const WgmmaForm& form, WgmmaOperands& o) {
   }
   o.any_special = false;
   switch (form.a) {
-    case WgmmaType::F16: prepare_a<F16>(form, o); break;
-    case WgmmaType::BF16: prepare_a<BF16>(form, o); break;
-    case WgmmaType::TF32: prepare_a<TF32>(form, o); break;
-    case WgmmaType::E4M3: prepare_a<E4M3>(form, o); break;
-    default: prepare_a<E5M2>(form, o); break;
+    case WgmmaType::F16:
+      prepare_a<F16>(form, o);
+      break;
+    case WgmmaType::BF16:
+      prepare_a<BF16>(form, o);
+      break;
+    case WgmmaType::TF32:
+      prepare_a<TF32>(form, o);
+      break;
+    case WgmmaType::E4M3:
+      prepare_a<E4M3>(form, o);
+      break;
+    default:
+      prepare_a<E5M2>(form, o);
+      break;
   }
   switch (form.b) {
-    case WgmmaType::F16: prepare_b<F16>(form, o); break;
-    case WgmmaType::BF16: prepare_b<BF16>(form, o); break;
-    case WgmmaType::TF32: prepare_b<TF32>(form, o); break;
-    case WgmmaType::E4M3: prepare_b<E4M3>(form, o); break;
-    default: prepare_b<E5M2>(form, o); break;
+    case WgmmaType::F16:
+      prepare_b<F16>(form, o);
+      break;
+    case WgmmaType::BF16:
+      prepare_b<BF16>(form, o);
+      break;
+    case WgmmaType::TF32:
+      prepare_b<TF32>(form, o);
+      break;
+    case WgmmaType::E4M3:
+      prepare_b<E4M3>(form, o);
+      break;
+    default:
+      prepare_b<E5M2>(form, o);
+      break;
   }
 }
 
-void wgmma_row(const WgmmaForm& form, const WgmmaOperands& operands, uint32_t row, bool overwrite, uint32_t* d) {
-  if (form.a == WgmmaType::B1) bit_row(form, operands, row, overwrite, d);
-  else if (is_integer(form)) integer_row(form, operands, row, overwrite, d);
-  else float_row(form, operands, row, overwrite, d);
+void wgmma_row(const WgmmaForm& form, const WgmmaOperands& operands, uint32_t row, bool overwrite,
+               uint32_t* d) {
+  if (form.a == WgmmaType::B1)
+    bit_row(form, operands, row, overwrite, d);
+  else if (is_integer(form))
+    integer_row(form, operands, row, overwrite, d);
+  else
+    float_row(form, operands, row, overwrite, d);
 }
 
 }  // namespace sluice::machine
