@@ -36,7 +36,7 @@ bool is_untyped_only(ScalarType type) {
 bool same_size_compatible(ScalarType reg, ScalarType type) {
   if (reg == type || is_bits(reg) || is_bits(type)) return true;
   if (is_integer(reg) && is_integer(type)) return true;
-  if (is_untyped_only(type)) return is_integer(reg) || is_float(reg);
+  if (is_untyped_only(type)) return false;
   return is_float(reg) && is_float(type) && bits_of(reg) == bits_of(type);
 }
 
@@ -88,8 +88,9 @@ bool Parser::register_fits(const OperandSpec& spec, ScalarType type, const Opera
   const uint32_t type_size = size_of(type);
   if (reg_size == type_size) return same_size_compatible(reg, type) || mismatch();
   if (!spec.may_be_wider || reg_size < type_size) return mismatch();
-  // A wider register: its low part is read, or it is filled by extension. Floating-point registers never are.
-  if (is_float(reg)) return mismatch();
+  // A wider register: its low part is read, or it is filled by extension. A floating-point register may only
+  // take untyped data so.
+  if (is_float(reg)) return is_bits(type) || mismatch();
   if (is_float(type)) return is_bits(reg) || mismatch();
   return true;
 }
@@ -113,8 +114,15 @@ bool Parser::leaf_fits(const OperandSpec& spec, ScalarType type, Operand& leaf, 
   switch (leaf.kind) {
     case Operand::Kind::ImmInt:
       // A `.pred` source takes 0 and 1; an integer is no floating-point value.
-      return !is_float(type) || is_untyped_only(type) || type == ScalarType::f16 || mismatch();
+      return !is_float(type) || mismatch();
     case Operand::Kind::ImmF32:
+      if (type == ScalarType::f64) {
+        if (applying_) {
+          leaf.kind = Operand::Kind::ImmF64;
+          leaf.value = std::bit_cast<int64_t>(double(std::bit_cast<float>(uint32_t(leaf.value))));
+        }
+        return true;
+      }
       return type == ScalarType::f32 || type == ScalarType::b32 || mismatch();
     case Operand::Kind::ImmF64:
       if (type == ScalarType::f32) {
@@ -292,9 +300,9 @@ bool Parser::target_allows(const Form& form, const Mods& mods, std::string* why)
   const Target& target = module_.target;
   const bool is_bound = needed.sm.suffix != 0;
   bool ok = target.sm >= needed.sm.number;
-  // sm_90a stands alone; what begins with sm_100a or sm_120a goes on in later architectures, each with a
-  // suffix.
-  if (is_bound) ok = target.suffix != 0 && (needed.sm.number == 90 ? target.sm == 90 : ok);
+  // Warpgroup products exist on sm_90a alone; other architecture-specific forms go on in later ones, each
+  // with a suffix.
+  if (is_bound) ok &= target.suffix != 0 && (form.family != Family::Wgmma || target.sm == 90);
   if (ok) return true;
   return say(why, fmt::format("needs target sm_{}{}{}, the module's is {}", needed.sm.number,
                               is_bound ? std::string(1, needed.sm.suffix) : "", is_bound ? "" : " or higher",

@@ -26,7 +26,7 @@ done
 for harness in ptx fatbin; do
   clang++ $flags -fsanitize=fuzzer "$here/fuzz_$harness.cpp" $objects -o "$build/fuzz_$harness" -lfmt -lzstd -llz4
   mkdir -p "$build/corpus_$harness"
-  options="-max_total_time=$seconds -rss_limit_mb=2048 -timeout=20 -print_final_stats=1"
+  options="-max_total_time=$seconds -rss_limit_mb=2048 -timeout=60 -print_final_stats=1"
   [ "$harness" = ptx ] && options="$options -dict=$here/ptx.dict -max_len=8192"
   "$build/fuzz_$harness" $options -artifact_prefix="$build/crash_${harness}_" "$build/corpus_$harness" "$here/seeds/$harness"
 done
