@@ -17,8 +17,12 @@ struct Field {
   uint8_t word, shift, width;
 };
 
-uint64_t mask_of(Field f) { return f.width == 64 ? ~uint64_t{0} : (uint64_t{1} << f.width) - 1; }
-uint64_t get(const TensorMapWords& words, Field f) { return words[f.word] >> f.shift & mask_of(f); }
+uint64_t mask_of(Field f) {
+  return f.width == 64 ? ~uint64_t{0} : (uint64_t{1} << f.width) - 1;
+}
+uint64_t get(const TensorMapWords& words, Field f) {
+  return words[f.word] >> f.shift & mask_of(f);
+}
 void set(TensorMapWords& words, Field f, uint64_t value) {
   words[f.word] = (words[f.word] & ~(mask_of(f) << f.shift)) | (value & mask_of(f)) << f.shift;
 }
@@ -45,7 +49,8 @@ constexpr std::array<Field, 5> kSteps{{{6, 32, 3}, {6, 35, 3}, {6, 38, 3}, {6, 4
 /// The first entry holds the channels of a pixel in im2col mode, the others only exist in tile mode.
 constexpr std::array<Field, 5> kBox{{{6, 56, 8}, {7, 0, 8}, {7, 8, 8}, {7, 16, 8}, {7, 24, 8}}};
 constexpr Field kPixels{7, 32, 10};
-/// For software, which the copy engine does not look at: bytes of a box, and the length of the swizzle pattern.
+/// For software, which the copy engine does not look at: bytes of a box, and the length of the swizzle
+/// pattern.
 constexpr unsigned kBytesWord = 8;
 constexpr unsigned kPatternWord = 9;
 
@@ -61,13 +66,15 @@ Field corner_field(unsigned rank, unsigned dimension, bool upper) {
 }
 
 /// The map numbers its element types otherwise than the driver's call; TF32 is F32 with rounding.
-constexpr TensorType kTypes[] = {TensorType::U8,  TensorType::U16,    TensorType::U32, TensorType::S32,
-                                 TensorType::U64, TensorType::S64,    TensorType::F16, TensorType::F32,
+constexpr TensorType kTypes[] = {TensorType::U8,     TensorType::U16, TensorType::U32, TensorType::S32,
+                                 TensorType::U64,    TensorType::S64, TensorType::F16, TensorType::F32,
                                  TensorType::F32Ftz, TensorType::F64, TensorType::BF16};
 
 void set_type(TensorMapWords& words, TensorType type) {
   const bool rounds = type == TensorType::TF32 || type == TensorType::TF32Ftz;
-  const TensorType stored = type == TensorType::TF32 ? TensorType::F32 : type == TensorType::TF32Ftz ? TensorType::F32Ftz : type;
+  const TensorType stored = type == TensorType::TF32      ? TensorType::F32
+                            : type == TensorType::TF32Ftz ? TensorType::F32Ftz
+                                                          : type;
   for (unsigned i = 0; i < std::size(kTypes); ++i) {
     if (kTypes[i] == stored) set(words, kType, i);
   }
@@ -114,10 +121,13 @@ Result<TensorMapInfo> decode_tensor_map(const TensorMapWords& words) {
   if (m.rank > 5) return Error{fmt::format("the bytes are no tensor map: they say rank {}", m.rank), {}};
   if (m.im2col && m.rank < 3) return Error{fmt::format("an im2col tensor map of rank {}", m.rank), {}};
   const uint64_t type = get(words, kType);
-  if (type >= std::size(kTypes)) return Error{fmt::format("the bytes are no tensor map: they say element type {}", type), {}};
+  if (type >= std::size(kTypes))
+    return Error{fmt::format("the bytes are no tensor map: they say element type {}", type), {}};
   m.type = kTypes[type];
   if (get(words, kRoundTf32) != 0) {
-    m.type = m.type == TensorType::F32 ? TensorType::TF32 : m.type == TensorType::F32Ftz ? TensorType::TF32Ftz : m.type;
+    m.type = m.type == TensorType::F32      ? TensorType::TF32
+             : m.type == TensorType::F32Ftz ? TensorType::TF32Ftz
+                                            : m.type;
   }
   m.interleave = static_cast<uint8_t>(get(words, kInterleave));
   m.swizzle = static_cast<uint8_t>(get(words, kSwizzle));
@@ -151,21 +161,41 @@ Result<void> replace_tensor_map_address(TensorMapWords& words, uint64_t address)
 
 void replace_tensor_map_field(TensorMapWords& words, TensorMapField field, uint32_t ordinal, uint64_t value) {
   switch (field) {
-    case TensorMapField::GlobalAddress: set(words, kAddress, value); break;
+    case TensorMapField::GlobalAddress:
+      set(words, kAddress, value);
+      break;
     // The instruction takes the rank minus one.
-    case TensorMapField::Rank: set(words, kRank, value); break;
-    case TensorMapField::BoxDim: if (ordinal < 5) set(words, kBox[ordinal], value - 1); break;
-    case TensorMapField::GlobalDim: if (ordinal < 5) set(words, kDims[ordinal], value - 1); break;
-    case TensorMapField::GlobalStride: if (ordinal < 4) set_stride(words, ordinal, value); break;
-    case TensorMapField::ElementStride: if (ordinal < 5) set(words, kSteps[ordinal], value - 1); break;
+    case TensorMapField::Rank:
+      set(words, kRank, value);
+      break;
+    case TensorMapField::BoxDim:
+      if (ordinal < 5) set(words, kBox[ordinal], value - 1);
+      break;
+    case TensorMapField::GlobalDim:
+      if (ordinal < 5) set(words, kDims[ordinal], value - 1);
+      break;
+    case TensorMapField::GlobalStride:
+      if (ordinal < 4) set_stride(words, ordinal, value);
+      break;
+    case TensorMapField::ElementStride:
+      if (ordinal < 5) set(words, kSteps[ordinal], value - 1);
+      break;
     case TensorMapField::ElementType:
       // The instruction numbers types as the map does, and goes on with the two that round.
-      if (value >= std::size(kTypes)) set_type(words, value == std::size(kTypes) ? TensorType::TF32 : TensorType::TF32Ftz);
-      else set_type(words, kTypes[value]);
+      if (value >= std::size(kTypes))
+        set_type(words, value == std::size(kTypes) ? TensorType::TF32 : TensorType::TF32Ftz);
+      else
+        set_type(words, kTypes[value]);
       break;
-    case TensorMapField::Interleave: set(words, kInterleave, value); break;
-    case TensorMapField::Swizzle: set(words, kSwizzle, value); break;
-    case TensorMapField::Fill: set(words, kFill, value); break;
+    case TensorMapField::Interleave:
+      set(words, kInterleave, value);
+      break;
+    case TensorMapField::Swizzle:
+      set(words, kSwizzle, value);
+      break;
+    case TensorMapField::Fill:
+      set(words, kFill, value);
+      break;
   }
 }
 

@@ -20,8 +20,7 @@ namespace {
 
 using hardware::Random;
 
-// --- the sum
-// --------------------------------------------------------------------------------------------------------------
+// --- the sum ------------------------------------------------------------------------------------------
 
 /// sign, significand and exponent with value = significand * 2^(exponent - fraction).
 struct Number {
@@ -178,8 +177,7 @@ TEST(Wgmma, IntegersWrapOrSaturate) {
   EXPECT_EQ(d[0], 0x7fffffffu);
 }
 
-// --- descriptors
-// ----------------------------------------------------------------------------------------------------------
+// --- descriptors --------------------------------------------------------------------------------------
 
 TEST(Descriptor, KMajorTilesAreWhatATensorCopyWrites) {
   // A tile of 64 rows of 128 bytes as a copy with the 128-byte swizzle lays it out: chunk c of row r at c ^
@@ -218,8 +216,7 @@ TEST(Descriptor, ChunksOfATileNeverCollide) {
   }
 }
 
-// --- whole products
-// ---------------------------------------------------------------------------------------------------------
+// --- whole products -----------------------------------------------------------------------------------
 
 /// m64n32k16 of small integers with the 32-byte swizzle, from a kernel, against a plain triple loop.
 TEST(Wgmma, MultipliesInAKernel) {

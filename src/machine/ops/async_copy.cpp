@@ -27,8 +27,7 @@ using ptx::Opcode;
 using ptx::ScalarType;
 using ptx::Space;
 
-// --- cp.async
-// -------------------------------------------------------------------------------------------------------------
+// --- cp.async -----------------------------------------------------------------------------------------
 
 struct CopyOperands {
   Address destination, source;
@@ -186,8 +185,7 @@ Result<Op> bind_wait(Binder& b) {
   return op;
 }
 
-// --- cp.async.mbarrier.arrive
-// ------------------------------------------------------------------------------------------------
+// --- cp.async.mbarrier.arrive -------------------------------------------------------------------------
 
 struct DeferredArrival {
   uint32_t barrier = 0;  ///< resolved
@@ -242,8 +240,7 @@ Result<Op> bind_arrive(Binder& b) {
   return op;
 }
 
-// --- st.async, red.async
-// --------------------------------------------------------------------------------------------------------
+// --- st.async, red.async ------------------------------------------------------------------------------
 
 struct StoreOperands {
   Address destination, barrier;

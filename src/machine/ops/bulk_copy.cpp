@@ -219,8 +219,7 @@ Result<Op> bind_bulk_copy(Binder& b) {
   return op;
 }
 
-// --- prefetch
-// -----------------------------------------------------------------------------------------------------------
+// --- prefetch -----------------------------------------------------------------------------------------
 
 /// A hint to the L2 cache, which the machine has not.
 Step nothing(Warp&, const Op&, uint32_t) {
@@ -231,8 +230,7 @@ Result<Op> bind_nothing(Binder& b) {
   return b.op(nothing);
 }
 
-// --- groups
-// -------------------------------------------------------------------------------------------------------------
+// --- groups -------------------------------------------------------------------------------------------
 
 Step commit(Warp& w, const Op&, uint32_t lanes) {
   if (w.bulk_group.empty()) w.bulk_group.resize(kLanes);

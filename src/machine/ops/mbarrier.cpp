@@ -139,8 +139,7 @@ class Told {
   uint32_t lanes_ = 0;
 };
 
-// --- init and inval
-// -----------------------------------------------------------------------------------------------------
+// --- init and inval -----------------------------------------------------------------------------------
 
 Step init(Warp& w, const Op& op, uint32_t lanes) {
   const MbarrierArgs& a = args_of(op);
@@ -167,8 +166,7 @@ Step inval(Warp& w, const Op& op, uint32_t lanes) {
   return good ? Step::Next : Step::Fault;
 }
 
-// --- arrivals and bytes
-// ---------------------------------------------------------------------------------------------------
+// --- arrivals and bytes -------------------------------------------------------------------------------
 
 Step arrive(Warp& w, const Op& op, uint32_t lanes) {
   const MbarrierArgs& a = args_of(op);
@@ -233,8 +231,7 @@ Step pending_count(Warp& w, const Op& op, uint32_t lanes) {
   return Step::Next;
 }
 
-// --- waits
-// ----------------------------------------------------------------------------------------------------------------
+// --- waits --------------------------------------------------------------------------------------------
 
 /// What the lanes of a wait found.
 struct Looked {
@@ -280,13 +277,24 @@ Step test_wait(Warp& w, const Op& op, uint32_t lanes) {
   return Step::Next;
 }
 
+/// Lanes whose phase completed while they were held, and another one after it: they were satisfied by the
+/// former.
+void tell_granted(Warp& w, const MbarrierArgs& a, uint32_t granted, const Looked& found) {
+  Told told(w, event::Kind::MbarrierWait, a);
+  for (uint32_t m = granted; m != 0; m &= m - 1) {
+    told.add(first_lane(m), found.place, found.parity, mbarrier_completed(found.place) - 2);
+  }
+}
+
 /// Holds the split until the phase completes or the time limit is over; then it looks again and answers.
 Step try_wait(Warp& w, const Op& op, uint32_t lanes) {
   const MbarrierArgs& a = args_of(op);
   Looked found;
   if (!look(w, a, lanes, found)) return Step::Fault;
   Split& split = w.splits[w.current];
-  found.done |= std::exchange(split.granted, 0) & lanes;
+  const uint32_t granted = std::exchange(split.granted, 0) & lanes & ~found.done;
+  if (granted != 0) tell_granted(w, a, granted, found);
+  found.done |= granted;
   // A deadline that this very wait has set, in a round before, is still in the split.
   const bool again = split.deadline != 0 && split.key == found.place.offset && split.value == found.parity;
   const bool over = again && w.worker().clock_ns() >= split.deadline;
@@ -303,8 +311,7 @@ Step try_wait(Warp& w, const Op& op, uint32_t lanes) {
   return Step::Next;
 }
 
-// --- binding
-// --------------------------------------------------------------------------------------------------------------
+// --- binding ------------------------------------------------------------------------------------------
 
 Result<Address> bind_barrier_address(Binder& b, uint32_t operand) {
   return bind_memory_address(b, b.operand(operand), b.mods().space());

@@ -53,8 +53,7 @@ struct TensorCopy {
   Reduction reduction = Reduction::None;
 };
 
-// --- landing
-// ------------------------------------------------------------------------------------------------------------
+// --- landing ------------------------------------------------------------------------------------------
 
 /// Global memory of a row's inside part; null after a failure.
 uint8_t* row_memory(Worker& worker, const AsyncOp& op, const TensorShape& shape, const TensorRow& row,
@@ -145,8 +144,7 @@ bool land_store(Worker& worker, AsyncOp& op) {
   return true;
 }
 
-// --- issue
-// ----------------------------------------------------------------------------------------------------------------
+// --- issue --------------------------------------------------------------------------------------------
 
 /// Device address of the map that lane `lane` names; 0 after a fault.
 uint64_t map_address(Warp& w, const TensorOperands& o, uint32_t lane, uint64_t address) {
@@ -296,8 +294,7 @@ Result<Op> bind_tensor_copy(Binder& b) {
   return op;
 }
 
-// --- changes of tensor maps
-// -------------------------------------------------------------------------------------------------
+// --- changes of tensor maps ---------------------------------------------------------------------------
 
 struct MapChange {
   TensorMapField field{};

@@ -57,8 +57,7 @@ const Product& product_of(const WgmmaIssue& issue) {
   return *static_cast<const Product*>(issue.op->extra);
 }
 
-// --- operands
-// -------------------------------------------------------------------------------------------------------------
+// --- operands -----------------------------------------------------------------------------------------
 
 uint8_t* register_base(Warp& w, const WgmmaIssue& issue) {
   return w.registers.data() + w.register_shift + issue.frame_base;
@@ -206,8 +205,7 @@ void read_metadata(Warp& w, const WgmmaIssue& issue, const Product& p, uint32_t 
   }
 }
 
-// --- performing
-// ------------------------------------------------------------------------------------------------------------
+// --- performing ---------------------------------------------------------------------------------------
 
 /// Rows of accumulators of one warp, to and from its registers.
 class AccumulatorRows {
@@ -300,8 +298,7 @@ bool perform(Worker& worker, AsyncOp& op) {
   return true;
 }
 
-// --- issue
-// ------------------------------------------------------------------------------------------------------------------
+// --- issue --------------------------------------------------------------------------------------------
 
 WarpgroupState& group_of(Warp& w) {
   return w.cta->warpgroups[w.index / kWarps];
@@ -341,8 +338,7 @@ Step issue(Warp& w, const Op& op, uint32_t) {
   return w.worker().failed() ? Step::Fault : Step::Next;
 }
 
-// --- fence and groups
-// ---------------------------------------------------------------------------------------------------------
+// --- fence and groups ---------------------------------------------------------------------------------
 
 Step fence(Warp& w, const Op&, uint32_t lanes) {
   if (Step s = w.rendezvous(kAllLanes); s != Step::Next) return s;
@@ -373,8 +369,7 @@ Step wait(Warp& w, const Op& op, uint32_t lanes) {
   return Step::Next;
 }
 
-// --- binding
-// ----------------------------------------------------------------------------------------------------------------
+// --- binding ------------------------------------------------------------------------------------------
 
 Result<Op> bind_fence(Binder& b) {
   return b.op(fence);

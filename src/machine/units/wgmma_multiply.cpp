@@ -22,9 +22,8 @@ constexpr uint32_t kNan = 0x7fffffff;
 
 struct Element {
   float value;
-  int32_t
-      exponent;  ///< of the leading digit's place; subnormal numbers have the least exponent of their type
-  bool special;  ///< infinity or NaN
+  int32_t exponent;  ///< of the leading digit's place; the least of the type for subnormal numbers
+  bool special;      ///< infinity or NaN
 };
 
 /// A type with an exponent of its own.
@@ -136,8 +135,7 @@ int fraction_bits(const WgmmaForm& form) {
   return form.element_bits() == 8 ? 13 : 25;
 }
 
-// --- the sum
-// ------------------------------------------------------------------------------------------------------------
+// --- the sum ------------------------------------------------------------------------------------------
 
 /// Towards zero. Numbers of 2^128 and beyond are infinite.
 uint32_t to_f32_toward_zero(double value) {
@@ -274,8 +272,7 @@ void float_row(const WgmmaForm& form, const WgmmaOperands& o, uint32_t row, bool
   }
 }
 
-// --- integers
-// -------------------------------------------------------------------------------------------------------------
+// --- integers -----------------------------------------------------------------------------------------
 
 void integer_row(const WgmmaForm& form, const WgmmaOperands& o, uint32_t row, bool overwrite, uint32_t* d) {
   alignas(64) int32_t sum[kWgmmaMostN] = {};
