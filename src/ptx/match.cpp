@@ -86,7 +86,11 @@ bool Parser::register_fits(const OperandSpec& spec, ScalarType type, const Opera
   if (reg == ScalarType::pred) return true;
   const uint32_t reg_size = size_of(reg);
   const uint32_t type_size = size_of(type);
-  if (reg_size == type_size) return same_size_compatible(reg, type) || mismatch();
+  if (reg_size == type_size) {
+    // The vector forms of atom and red take halves in any register of their size.
+    const bool any = spec.count == OperandSpec::Count::Vec && (is_untyped_only(type) || type == ScalarType::f16);
+    return any || same_size_compatible(reg, type) || mismatch();
+  }
   if (!spec.may_be_wider || reg_size < type_size) return mismatch();
   // A wider register: its low part is read, or it is filled by extension. A floating-point register may only
   // take untyped data so.
