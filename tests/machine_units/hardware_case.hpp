@@ -50,6 +50,8 @@ struct Case {
   std::vector<MapSpec> maps;
   std::vector<Argument> arguments;
   std::vector<uint32_t> outputs;  ///< buffers that are read back
+  /// Bytes [first, first + second) of the first output that a GPU leaves undefined: not compared.
+  std::vector<std::pair<uint32_t, uint32_t>> undefined;
 
   uint32_t add_buffer(Bytes bytes, bool output = false) {
     const auto index = static_cast<uint32_t>(buffers.size());

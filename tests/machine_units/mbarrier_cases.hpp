@@ -112,6 +112,28 @@ inline void add_barrier_case(std::vector<Case>& cases, const char* name,
   c.ptx = barrier_script_ptx(script);
   c.threads = 1;
   c.arguments.push_back({Argument::Buffer, c.add_buffer(Bytes(script.size() * 24), true)});
+  // An H200 returns the phase and the pending count in the upper half of a state token; what the lower half
+  // holds depends on how the instruction was compiled.
+  uint32_t at = 0;
+  bool held = false;  // the token of an earlier step is written again
+  for (const BarrierStep& step : script) {
+    switch (step.op) {
+      case BarrierStep::Init:
+      case BarrierStep::PendingCount:
+      case BarrierStep::TestState:
+      case BarrierStep::Inval:
+        held = false;
+        break;
+      case BarrierStep::ExpectTx:
+      case BarrierStep::CompleteTx:
+        break;
+      default:
+        held = true;
+        break;
+    }
+    if (held) c.undefined.emplace_back(at + 8, 4);
+    at += step.op == BarrierStep::Inval ? 16 : 24;
+  }
   cases.push_back(std::move(c));
 }
 

@@ -6,6 +6,7 @@
 
 #include <numeric>
 
+#include "machine/units/mbarrier.hpp"
 #include "machine_core/harness.hpp"
 
 namespace sluice::machine {
@@ -213,6 +214,30 @@ TEST(Mbarrier, CarriesARing) {
     // Twelve fillings and twelve releases.
     EXPECT_EQ(result.statistics.mbarrier_phases, 24u);
   }
+}
+
+/// Words that an H200 left behind (docs/results/h200-behaviour.txt): after init, one phase, and some
+/// arrivals.
+TEST(Mbarrier, HasTheWordOfAnH200) {
+  struct Seen {
+    uint64_t word;
+    uint32_t expected, pending;
+    bool phase;
+  };
+  for (const Seen& seen : {Seen{0x7ffff800001ffffe, 1, 1, false}, Seen{0xfffff800001ffffc, 2, 1, true},
+                           Seen{0x7ffff000001ffffc, 2, 2, false}, Seen{0xfffc1800001fff02, 127, 125, true},
+                           Seen{0x8000200000000004, 1048574, 1048572, true}}) {
+    const MbarrierWord word = MbarrierWord::unpack(seen.word);
+    EXPECT_EQ(word.expected, seen.expected);
+    EXPECT_EQ(word.pending, seen.pending);
+    EXPECT_EQ(word.phase, seen.phase);
+    EXPECT_EQ(word.tx, 0);
+    EXPECT_EQ(word.pack(), seen.word);
+  }
+  MbarrierWord word{.expected = 5, .pending = 2, .tx = 3072, .phase = true};
+  EXPECT_EQ(word.pack() >> 33, 0xfffff3feull >> 1);  // the upper half of a state token with bytes due
+  word.tx = -16;
+  EXPECT_EQ(MbarrierWord::unpack(word.pack()).tx, -16);
 }
 
 TEST(Mbarrier, ThatNeverCompletesIsADeadlock) {

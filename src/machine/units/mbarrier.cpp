@@ -14,11 +14,22 @@ namespace {
 constexpr uint32_t kCountMask = kMostArrivals;
 constexpr uint64_t kTxMask = (uint64_t{1} << 21) - 1;
 
-// The layout of the word.
-constexpr int kPendingShift = 0;
-constexpr int kExpectedShift = 20;
-constexpr int kTxShift = 40;
+// The layout of the word is an H200's (docs/results/h200-behaviour.txt): counts are kept negated, so that a
+// GPU can count up to zero. Bit 42 and bit 0 are zero.
+constexpr int kExpectedShift = 1;
+constexpr int kTxShift = 21;
+constexpr int kPendingShift = 43;
 constexpr int kPhaseShift = 63;
+
+uint32_t negated(uint32_t count) {
+  return (0u - count) & kCountMask;
+}
+
+/// Cuts a tx-count to the 21 bits it has. MODEL: a count that leaves its range wraps.
+int32_t wrapped(int64_t tx) {
+  return static_cast<int32_t>(static_cast<int64_t>((static_cast<uint64_t>(tx) & kTxMask) ^ (1 << 20)) -
+                              (1 << 20));
+}
 
 void store(MbarrierPlace place, const MbarrierWord& word) {
   const uint64_t packed = word.pack();
@@ -37,18 +48,16 @@ void record_ended(MbarrierPlace place) {
 
 MbarrierWord MbarrierWord::unpack(uint64_t word) {
   MbarrierWord w;
-  w.pending = static_cast<uint32_t>(word >> kPendingShift) & kCountMask;
-  w.expected = static_cast<uint32_t>(word >> kExpectedShift) & kCountMask;
-  const auto tx = static_cast<int64_t>(word >> kTxShift & kTxMask);
-  w.tx = static_cast<int32_t>((tx ^ (1 << 20)) - (1 << 20));
+  w.pending = negated(static_cast<uint32_t>(word >> kPendingShift) & kCountMask);
+  w.expected = negated(static_cast<uint32_t>(word >> kExpectedShift) & kCountMask);
+  w.tx = wrapped(-static_cast<int64_t>(word >> kTxShift & kTxMask));
   w.phase = (word >> kPhaseShift & 1) != 0;
   return w;
 }
 
 uint64_t MbarrierWord::pack() const {
-  return uint64_t{pending & kCountMask} << kPendingShift | uint64_t{expected & kCountMask} << kExpectedShift |
-         (static_cast<uint64_t>(static_cast<int64_t>(tx)) & kTxMask) << kTxShift |
-         uint64_t{phase} << kPhaseShift;
+  return uint64_t{negated(pending)} << kPendingShift | uint64_t{negated(expected)} << kExpectedShift |
+         (static_cast<uint64_t>(-int64_t{tx}) & kTxMask) << kTxShift | uint64_t{phase} << kPhaseShift;
 }
 
 uint64_t mbarrier_load(MbarrierPlace place) {
@@ -86,7 +95,7 @@ uint64_t mbarrier_completed(MbarrierPlace place) {
 namespace {
 
 MbarrierWord changed(MbarrierWord word, MbarrierChange change) {
-  word.tx = static_cast<int32_t>(word.tx + change.expect);
+  word.tx = wrapped(word.tx + change.expect);
   word.expected = (word.expected - change.drop) & kCountMask;
   word.pending = (word.pending - change.arrivals) & kCountMask;
   return word;
