@@ -51,7 +51,10 @@ int run_program(RunArguments& arguments) {
     voice.say(fmt::format("internal error: {}\n", libraries.error().text()));
     return report::kExitInternal;
   }
-  const ProgramLook look = look_at(*file, *libraries);
+  ProgramLook look = look_at(*file, *libraries);
+#ifdef SLUICE_PRELOADED_SANITIZER
+  look.preload.insert(look.preload.begin(), SLUICE_PRELOADED_SANITIZER);
+#endif
   Outcome outcome;
   if (look.refusal) {
     outcome.tally.schedules_run = 0;
