@@ -8,6 +8,7 @@
 #include "samples.hpp"
 
 #include <fmt/format.h>
+#include <unistd.h>
 
 #include <array>
 #include <cstdio>
@@ -66,6 +67,10 @@ int main(int argc, char** argv) {
       if (applies(form, mods)) statements.push_back(samples::statement(form, mods));
     rows += statements.size() != before;
   }
+  // The last statement is wrong on purpose: the assembler checks everything, complains about this one alone,
+  // and does not go on to translate a kernel that makes no sense.
+  const size_t wrong = statements.size();
+  statements.emplace_back("add.u32 %r0, %f0, %r1;");
   const auto folder =
       std::filesystem::temp_directory_path() / fmt::format("sluice_agreement_{}", statements.size());
   std::filesystem::create_directories(folder);
@@ -73,21 +78,28 @@ int main(int argc, char** argv) {
   std::ofstream(path) << samples::module_with(statements, "sm_90a", kVersion);
   const Run assembled = run(fmt::format("{} -arch=sm_90a {} -o /dev/null", ptxas, path));
   std::filesystem::remove_all(folder);
-  std::printf("%zu statements of %zu rows\n", statements.size(), rows);
-  if (assembled.status == 0) return 0;
+  std::printf("%zu statements of %zu rows\n", wrong, rows);
 
   // Say which statements it refuses.
-  size_t at = 0;
-  while (at < assembled.output.size()) {
+  size_t refused = 0;
+  bool stopped_at_the_wrong_one = false;
+  for (size_t at = 0; at < assembled.output.size();) {
     const size_t end = std::min(assembled.output.find('\n', at), assembled.output.size());
     const std::string line = assembled.output.substr(at, end - at);
     at = end + 1;
-    if (line.find("error") == std::string::npos && line.find("fatal") == std::string::npos) continue;
     const size_t place = line.find("line ");
-    const unsigned number = place == std::string::npos ? 0 : unsigned(std::atoi(line.c_str() + place + 5));
-    if (number >= samples::kFirstLine && number - samples::kFirstLine < statements.size())
-      std::printf("%s\n", statements[number - samples::kFirstLine].c_str());
+    const bool is_error = line.find("error") != std::string::npos || line.find("fatal") != std::string::npos;
+    if (!is_error || place == std::string::npos) continue;
+    const size_t number = size_t(std::atoi(line.c_str() + place + 5)) - samples::kFirstLine;
+    if (number == wrong) {
+      stopped_at_the_wrong_one = true;
+      continue;
+    }
+    ++refused;
+    if (number < wrong) std::printf("%s\n", statements[number].c_str());
     std::printf("    %s\n", line.c_str());
   }
-  return 1;
+  if (!stopped_at_the_wrong_one)
+    std::printf("the assembler did not come to the end:\n%s", assembled.output.c_str());
+  return refused == 0 && stopped_at_the_wrong_one ? 0 : 1;
 }
