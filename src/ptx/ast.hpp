@@ -165,12 +165,15 @@ struct Instruction {
   Mods mods;
   Guard guard;
   uint32_t first_operand = 0;  ///< into Function::operands
-  uint32_t operand_count = 0;  ///< as written, destination first. `call` is brought to one shape: Vector of
-                               ///< results (maybe empty), callee (Function or Register), Vector of arguments
-                               ///< (maybe empty), then for an indirect call Prototype or CallTargets
-  uint32_t loc = kNone;        ///< into Module::locations: the `.loc` in force
-  uint32_t line = 0;           ///< of the PTX text, from 1
-  uint32_t column = 0;         ///< from 1
+  uint32_t operand_count =
+      0;  ///< as the row lists them, destination first; an operand that the row writes in braces
+          ///< is a Vector also where the text has one bare register, and `{%r1}` for a single
+          ///< value is that value. `call` is brought to one shape: Vector of results (maybe
+          ///< empty), callee (Function or Register), Vector of arguments (maybe empty), then
+          ///< for an indirect call Prototype or CallTargets
+  uint32_t loc = kNone;  ///< into Module::locations: the `.loc` in force
+  uint32_t line = 0;     ///< of the PTX text, from 1
+  uint32_t column = 0;   ///< from 1
   uint32_t text_begin =
       0;  ///< bytes [text_begin, text_end) of the PTX text hold this statement, guard included,
   uint32_t text_end = 0;  ///< up to and with the `;`

@@ -88,7 +88,8 @@ bool Parser::register_fits(const OperandSpec& spec, ScalarType type, const Opera
   const uint32_t type_size = size_of(type);
   if (reg_size == type_size) {
     // The vector forms of atom and red take halves in any register of their size.
-    const bool any = spec.count == OperandSpec::Count::Vec && (is_untyped_only(type) || type == ScalarType::f16);
+    const bool any =
+        spec.count == OperandSpec::Count::Vec && (is_untyped_only(type) || type == ScalarType::f16);
     return any || same_size_compatible(reg, type) || mismatch();
   }
   if (!spec.may_be_wider || reg_size < type_size) return mismatch();

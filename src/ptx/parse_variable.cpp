@@ -17,7 +17,8 @@ namespace {
 
 constexpr uint64_t kMaxVariableBytes = uint64_t(1) << 46;
 constexpr uint64_t kMaxInitialisedBytes = uint64_t(1) << 28;
-constexpr uint32_t kMaxRegisters = 1u << 20;
+constexpr uint32_t kMaxRegisters = 1u << 20;  // of one function
+constexpr uint64_t kMaxModuleRegisters = 1u << 23;
 constexpr size_t kMaxDims = 16;
 
 Space declared_space(std::string_view word) {
@@ -162,7 +163,12 @@ bool Parser::finish_size(Variable& variable, const Mark& at) {
 
 bool Parser::store(Variable& variable, uint64_t offset, uint64_t value, uint32_t size) {
   if (offset + size > kMaxInitialisedBytes) return fail("initialised variable is too large");
-  if (variable.init.size() < offset + size) variable.init.resize(offset + size);
+  if (variable.init.size() < offset + size) {
+    initialised_ += offset + size - variable.init.size();
+    if (initialised_ > 2 * kMaxInitialisedBytes)
+      return fail("initialised variables are too large altogether");
+    variable.init.resize(offset + size);
+  }
   for (uint32_t i = 0; i < size; ++i)
     variable.init[offset + i] = static_cast<std::byte>(i < 8 ? value >> (8 * i) : 0);
   return true;
@@ -379,6 +385,9 @@ bool Parser::parse_registers() {
     auto& regs = function_->regs;
     if (count > kMaxRegisters || regs.size() + size_t(count) * vector > kMaxRegisters)
       return fail(at, fmt::format("more than {} registers in one function", kMaxRegisters));
+    registers_ += uint64_t(count) * vector;
+    if (registers_ > kMaxModuleRegisters)
+      return fail(at, fmt::format("more than {} registers in one module", kMaxModuleRegisters));
     const Symbol::Kind kind = is_range     ? Symbol::Kind::RegisterRange
                               : vector > 1 ? Symbol::Kind::VectorRegister
                                            : Symbol::Kind::Register;

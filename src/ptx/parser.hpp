@@ -193,6 +193,8 @@ class Parser {
   std::unordered_map<std::string_view, Symbol> globals_;
   std::vector<RelocationUse> relocation_uses_;
   std::vector<AliasUse> alias_uses_;
+  uint64_t registers_ = 0;         ///< of the module so far, bounded
+  uint64_t initialised_ = 0;       ///< bytes of initialisers so far, bounded
   std::vector<uint64_t> extents_;  ///< of the initialiser being read
 
   // Of the function being read.

@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: The sluice authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Runs a fuzzing harness over given files and folders, without libFuzzer: the seeds as an ordinary test, and a crash
-// found elsewhere again in a debugger.
+// Runs a fuzzing harness over given files and folders, without libFuzzer: the seeds as an ordinary test, and
+// a crash found elsewhere again in a debugger.
 #include <cstdint>
 #include <cstdio>
 #include <filesystem>
