@@ -391,8 +391,7 @@ bool Parser::parse_registers() {
     const Symbol::Kind kind = is_range     ? Symbol::Kind::RegisterRange
                               : vector > 1 ? Symbol::Kind::VectorRegister
                                            : Symbol::Kind::Register;
-    const Symbol symbol{kind, uint32_t(regs.size()),
-                        vector > 1 && is_range ? count * vector : std::max(count, vector)};
+    const Symbol symbol{kind, uint32_t(regs.size()), is_range ? count : vector};
     if (is_range && vector > 1) return fail(at, "numbered vector registers are not supported");
     if (is_range) {
       if (!scopes_.back().ranges.emplace(name, symbol).second)
