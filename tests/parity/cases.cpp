@@ -60,11 +60,12 @@ uint32_t repetitions(const Form& form) {
   if (form.opcode == Opcode::lop3) return 12;
   if (form.family == Family::Convert) return 2;
   if (form.family == Family::Video) return 3;
-  if (form.opcode == Opcode::mov) return 2;
+  if (form.opcode == Opcode::mov || form.family == Family::Float) return 2;
   return 1;
 }
 
-Flavour flavour_of(const Form& form, const OperandSpec& spec) {
+Flavour flavour_of(const Form& form, const OperandSpec& spec, bool special) {
+  if (special && form.family == Family::Float) return Flavour::Special;
   if (form.family == Family::Mma) return Flavour::Moderate;
   switch (form.opcode) {
     case Opcode::shfl: case Opcode::shfl_sync:
@@ -119,7 +120,8 @@ std::string selector(const Form& form, const OperandSpec& spec, uint32_t choice)
 }
 
 /// One register operand: declares, loads or stores it, and returns its text.
-std::string register_operand(KernelText& k, const Form& form, const Mods& mods, const OperandSpec& spec, uint32_t choice) {
+std::string register_operand(KernelText& k, const Form& form, const Mods& mods, const OperandSpec& spec, uint32_t choice,
+                             bool special) {
   const ScalarType type = ptx::operand_type(spec, mods);
   const ptx::OperandCount count = ptx::operand_count(form, spec, mods);
   const bool fragment = spec.type == OperandSpec::Type::Fragment;
@@ -142,7 +144,7 @@ std::string register_operand(KernelText& k, const Form& form, const Mods& mods, 
       } else if (fragment && ptx::bits_of(element) < 32) {
         reg = k.packed_input(element, 32);
       } else {
-        reg = k.input(type, flavour_of(form, spec), bits);
+        reg = k.input(type, flavour_of(form, spec, special), bits);
       }
     } else {
       reg = k.declare(bits);
@@ -167,7 +169,7 @@ std::string constant_operand(const Form& form, const Mods& mods, const OperandSp
 }
 
 /// The whole case of a row that works on registers.
-void write_register_case(KernelText& k, const Form& form, const Mods& mods, uint32_t choice) {
+void write_register_case(KernelText& k, const Form& form, const Mods& mods, uint32_t choice, bool special) {
   const bool carry = form.family == Family::Carry;
   const bool subtract = form.opcode == Opcode::sub || form.opcode == Opcode::subc;
   std::vector<std::string> operands;
@@ -196,14 +198,15 @@ void write_register_case(KernelText& k, const Form& form, const Mods& mods, uint
           reg = k.declare(whole / parts);
           k.output(reg, whole / parts, ScalarType::none);
         } else {
-          reg = k.input(whole / parts == 64 ? ScalarType::b64 : whole / parts == 32 ? ScalarType::b32 : ScalarType::b16,
-                        Flavour::Any);
+          const uint32_t each = whole / parts;
+          const ScalarType type = each == 64 ? ScalarType::b64 : each == 32 ? ScalarType::b32 : each == 16 ? ScalarType::b16 : ScalarType::b8;
+          reg = k.input(type, Flavour::Any, each);
         }
         text += (i == 0 ? "{" : ", ") + reg;
       }
       text += "}";
     } else {
-      text = register_operand(k, form, mods, spec, choice);
+      text = register_operand(k, form, mods, spec, choice, special);
       if (spec.may_select) text += selector(form, spec, choice + static_cast<uint32_t>(operands.size()));
       if (spec.may_not && choice % 3 == 1) text = "!" + text;
       if (spec.may_minus && choice % 4 == 1 + operands.size()) text = "-" + text;
@@ -266,7 +269,7 @@ std::vector<Case> all_cases() {
         const auto choice = static_cast<uint32_t>(hash_of(text) % 5040) + r;
         c.entry = "k_" + std::string(form.name) + "_" + std::to_string(hash_of(c.name) % 1'000'000'007);
         KernelText k;
-        const bool written = registers ? (write_register_case(k, form, mods, choice), true)
+        const bool written = registers ? (write_register_case(k, form, mods, choice, r == 1), true)
                                        : write_special_case(k, form, mods, choice);
         if (!written) continue;
         k.finish(c);

@@ -38,6 +38,11 @@ constexpr uint64_t kBf16[] = {0x0000, 0x8000, 0x3f80, 0xbf80, 0x7f80, 0xff80, 0x
     0x807f, 0x0080, 0x8080, 0x0081, 0x7f7f, 0xff7f, 0x3f00, 0x3fc0, 0x4020, 0xc020, 0x3f7f, 0x3f81, 0x4b00, 0x4300, 0x4f00,
     0xffff, 0x7fff, 0x5f00, 0x4380, 0x3380, 0x477f};
 
+constexpr uint64_t kSpecialF32[] = {0x00800000, 0x80800000, 0x00800001, 0x00ffffff, 0x3f7fffff, 0xbf7fffff, 0x3f7ffffe,
+    0x3f800000, 0x3f000000, 0x3f000001, 0x7e800000, 0x7e800001, 0xfe800001, 0x7f000000, 0x80000000, 0x00000000, 0x7fc00000};
+constexpr uint64_t kSpecialF64[] = {0x7ff8000000000aaa, 0xfff8000000000bbb, 0x7ff0000000000ccc, 0xfff0000000000ddd,
+    0x7ffc000000000111, 0x7ff4000000000222, 0x3ff0000000000000, 0x7ff0000000000000, 0xfff0000000000000, 0x0000000000000000};
+
 uint64_t pick(Random& random, std::span<const uint64_t> edges) { return edges[random.below(edges.size())]; }
 
 /// A float with `exponent` and `mantissa` bits: an edge, random bits, or a number near one.
@@ -98,8 +103,12 @@ uint64_t make_value(Random& random, ScalarType type, Flavour flavour) {
       const uint64_t low = make_integer(random, 16, flavour);
       return low | (make_integer(random, 16, flavour) << 16);
     }
-    case ScalarType::tf32: case ScalarType::f32: return make_float(random, kF32, 8, 23, flavour);
-    case ScalarType::f64: return make_float(random, kF64, 11, 52, flavour);
+    case ScalarType::tf32: case ScalarType::f32:
+      if (flavour == Flavour::Special) return pick(random, kSpecialF32);
+      return make_float(random, kF32, 8, 23, flavour);
+    case ScalarType::f64:
+      if (flavour == Flavour::Special) return pick(random, kSpecialF64);
+      return make_float(random, kF64, 11, 52, flavour);
     case ScalarType::e4m3: case ScalarType::e5m2: {
       if (flavour != Flavour::Moderate) return random.next() & 0xff;
       return (random.next() & 0x80) | (type == ScalarType::e4m3 ? 0x28 + random.below(32) : 0x34 + random.below(16));

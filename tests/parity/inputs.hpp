@@ -38,6 +38,7 @@ enum class Flavour : uint8_t {
   Amount,     ///< shift amounts, bit positions: small numbers mostly
   Lane,       ///< lane numbers and clamps of shfl
   Moderate,   ///< numbers near one, for sums whose order is open
+  Special,    ///< few values, so that rare pairs meet: NaN with NaN, products just below the least normal number
 };
 
 /// One value, in the low bits. Packed types get a value per part.

@@ -176,8 +176,9 @@ std::string compare_value(KernelText& k, const Cell& cell, ScalarType type, uint
 
 bool write_atomic(KernelText& k, const Form& form, const Mods& mods, uint32_t choice) {
   const ScalarType type = mods.type();
+  const bool vector = mods.has(Mod::v2) || mods.has(Mod::v4) || mods.has(Mod::v8);
   // No atomics in local memory: generic addresses lead to global and shared.
-  const Cell cell = make_cell(k, mods.space(), mods.space() == Space::none ? (choice / 2) % 2 : 0);
+  const Cell cell = make_cell(k, mods.space(), mods.space() == Space::none ? (vector ? 0 : (choice / 2) % 2) : 0);
   fill_cell(k, cell, type);
   const bool returns = form.opcode == Opcode::atom;
   const uint32_t bits = std::max(16u, ptx::size_of(type) * 8);
@@ -228,6 +229,7 @@ bool write_ldmatrix(KernelText& k, const Form& form, const Mods& mods, uint32_t 
   k.line("mul.wide.u32 " + wide + ", " + row + ", " + number(kCell) + ";");
   k.line("mov.u64 " + address + ", s_cells;");
   k.line("add.u64 " + address + ", " + address + ", " + wide + ";");
+  if (mods.space() == Space::none) k.line("cvta.shared.u64 " + address + ", " + address + ";");
   const ptx::OperandCount count = ptx::operand_count(form, form.operands[0], mods);
   std::string d = values(k, count.count, ScalarType::b32, 32, true);
   if (count.count == 1) d = "{" + d + "}";
@@ -245,6 +247,7 @@ bool write_stmatrix(KernelText& k, const Form& form, const Mods& mods, uint32_t 
   k.line("mul.wide.u32 " + wide + ", " + row + ", " + number(kCell) + ";");
   k.line("mov.u64 " + address + ", s_cells;");
   k.line("add.u64 " + address + ", " + address + ", " + wide + ";");
+  if (mods.space() == Space::none) k.line("cvta.shared.u64 " + address + ", " + address + ";");
   const ptx::OperandCount count = ptx::operand_count(form, form.operands[1], mods);
   std::string r = values(k, count.count, ScalarType::b32, 32, false);
   if (count.count == 1) r = "{" + r + "}";
@@ -408,7 +411,7 @@ bool write_wmma_mma(KernelText& k, const Form& form, const Mods& mods, uint32_t)
   k.line(instruction_text(form, mods) + " " + d + ", " + a + ", " + b + ", " + c + ";");
   const std::string out = warp_scratch(k);
   k.line("wmma.store.d.sync.aligned.row." + shape + ".global." + std::string(ptx::spelling(d_type)) + " [" + out + "], " + d + ";");
-  const uint32_t bytes = s.m * s.n * std::max(16u, ptx::size_of(d_type) * 8) / 8 / 32;
+  const uint32_t bytes = std::max(16u, s.m * s.n * ptx::size_of(d_type) / 32);
   dump_region(k, ".global", out, d_type, bytes);
   return true;
 }

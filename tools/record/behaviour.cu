@@ -250,6 +250,30 @@ __global__ void read_try_wait(unsigned long long* out) {
   }
 }
 
+/// Which 16-bit patterns make fma.oob answer zero: how many, the least, the largest, for f16 and bf16.
+__global__ void read_oob(unsigned long long* out) {
+  for (int format = 0; format < 2; ++format) {
+    unsigned count = 0, least = 0, largest = 0;
+    for (unsigned bits = 0; bits < 0x10000; ++bits) {
+      const unsigned short a = static_cast<unsigned short>(bits), one = format == 0 ? 0x3c00 : 0x3f80;
+      unsigned short d;
+      if (format == 0) {
+        asm volatile("fma.rn.oob.f16 %0, %1, %2, %3;" : "=h"(d) : "h"(a), "h"(one), "h"(one));
+      } else {
+        asm volatile("fma.rn.oob.bf16 %0, %1, %2, %3;" : "=h"(d) : "h"(a), "h"(one), "h"(one));
+      }
+      const bool nan = (bits & 0x7fff) > (format == 0 ? 0x7c00u : 0x7f80u);
+      if (!nan || (d & 0x7fff) > (format == 0 ? 0x7c00u : 0x7f80u)) continue;
+      if (count++ == 0) least = bits;
+      largest = bits;
+      out[3] = d;
+    }
+    out[4 * format] = count;
+    out[4 * format + 1] = least;
+    out[4 * format + 2] = largest;
+  }
+}
+
 unsigned long long* device_words() {
   unsigned long long* out = nullptr;
   cudaMalloc(&out, 4096);
@@ -371,6 +395,13 @@ const Item kItems[] = {
          for (int i = 0; i < 18; ++i) std::printf("%s%016llx", i == 0 ? "" : " ", w[i]);
          std::printf("\n");
        }
+     }},
+    {"fma_oob", [](const char* name) {
+       unsigned long long* out = device_words();
+       read_oob<<<1, 1>>>(out);
+       const auto w = fetch(out);
+       std::printf("%s.f16_count=%llu first=%llx last=%llx\n", name, w[0], w[1], w[2]);
+       std::printf("%s.bf16_count=%llu first=%llx last=%llx\n", name, w[4], w[5], w[6]);
      }},
     {"clock", [](const char* name) {
        unsigned long long* out = device_words();

@@ -46,13 +46,20 @@ uint32_t div_full(uint32_t a, uint32_t b) {
   return finish_f32<Ftz, false>(load_f32<Ftz>(a) / load_f32<Ftz>(b));
 }
 
+/// The angle as the GPU sees it: turns, in single precision, which is what makes large arguments inexact there.
+template <bool Ftz>
+double reduced_angle(uint32_t a) {
+  const float turns = load_f32<Ftz>(a) * 0x1.45f306p-3f;
+  const auto exact = static_cast<double>(turns);
+  return (exact - std::rint(exact)) * 6.283185307179586476925;
+}
 template <bool Ftz>
 uint32_t sin_approx(uint32_t a) {
-  return finish_approx<Ftz>(std::sin(static_cast<double>(load_f32<Ftz>(a))));
+  return finish_approx<Ftz>(std::sin(reduced_angle<Ftz>(a)));
 }
 template <bool Ftz>
 uint32_t cos_approx(uint32_t a) {
-  return finish_approx<Ftz>(std::cos(static_cast<double>(load_f32<Ftz>(a))));
+  return finish_approx<Ftz>(std::cos(reduced_angle<Ftz>(a)));
 }
 template <bool Ftz>
 uint32_t lg2_approx(uint32_t a) {
@@ -92,14 +99,14 @@ inline uint32_t tanh_approx(uint32_t a) { return finish_approx<false>(std::tanh(
 /// Results have a zero low word.
 inline uint64_t rcp_approx_f64(uint64_t a) {
   const uint64_t high = (a & 0x7ff0000000000000ull) == 0 ? a & 0x8000000000000000ull : a;
-  const uint64_t r = finish_f64(1.0 / to_f64(high & 0xffffffff00000000ull)) & 0xffffffff00000000ull;
+  const uint64_t r = finish_f64(1.0 / to_f64(high & 0xffffffff00000000ull), high & 0xffffffff00000000ull) & 0xffffffff00000000ull;
   return (r & 0x7ff0000000000000ull) == 0 ? r & 0x8000000000000000ull : r;
 }
 template <bool Ftz>
 uint64_t rsqrt_approx_f64(uint64_t a) {
   const uint64_t x = Ftz && (a & 0x7ff0000000000000ull) == 0 ? a & 0x8000000000000000ull : a;
-  if constexpr (!Ftz) return finish_f64(1.0 / __builtin_sqrt(to_f64(x)));
-  return finish_f64(1.0 / __builtin_sqrt(to_f64(x & 0xffffffff00000000ull))) & 0xffffffff00000000ull;
+  if constexpr (!Ftz) return finish_f64(1.0 / __builtin_sqrt(to_f64(x)), x);
+  return finish_f64(1.0 / __builtin_sqrt(to_f64(x & 0xffffffff00000000ull)), x & 0xffffffff00000000ull) & 0xffffffff00000000ull;
 }
 
 template <class T>

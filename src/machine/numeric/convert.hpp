@@ -73,12 +73,18 @@ inline uint64_t fit_register(uint64_t value, const Conversion& c) {
   return c.register_bits == 64 ? value : value & ((uint64_t{1} << c.register_bits) - 1);
 }
 
-/// MODEL: what NaN becomes as an integer; the ISA says 0 for the narrow types, an H200 gives the top bit for 64 bits.
+/// MODEL: what NaN becomes as an integer. On an H200 it is 0, but the top bit from f64 and to 64 bits.
 inline uint64_t nan_as_integer(ptx::ScalarType to, ptx::ScalarType from) {
-  if (ptx::bits_of(to) == 64 || (from == ptx::ScalarType::f64 && ptx::bits_of(to) == 32)) {
-    return uint64_t{1} << (ptx::bits_of(to) - 1);
-  }
+  if (ptx::bits_of(to) == 64 || from == ptx::ScalarType::f64) return uint64_t{1} << (ptx::bits_of(to) - 1);
   return 0;
+}
+
+/// MODEL: conversions that involve f64 keep sign and leading digits of a NaN and make it quiet; all others give the
+/// canonical one.
+inline uint64_t convert_nan(const Exact& x, const Format& to, bool keeps) {
+  if (!keeps) return to.canonical_nan;
+  const uint64_t quiet = (x.significand >> (52 - to.mantissa)) | (uint64_t{1} << (to.mantissa - 1));
+  return (x.negative ? to.sign_bit() : 0) | to.exponent_mask() | quiet;
 }
 
 /// [0, 1] for .sat, with NaN to +0; values are in the destination's format.
@@ -92,16 +98,25 @@ inline uint64_t saturate_unit(uint64_t bits, const Format& f) {
 /// The rounding of one number to a destination format with .ftz, .sat, .satfinite and .relu.
 inline uint64_t convert_float(const Exact& x, ptx::ScalarType to, const Conversion& c) {
   const Format& f = format_of(to);
+  const bool nan = x.kind == Exact::Kind::Nan;
   uint64_t r;
   if (to == ptx::ScalarType::tf32) {
-    r = x.kind == Exact::Kind::Nan ? 0x7fffffffu : round_to(x, f, c.rounding, c.satfinite) << 13;
-    if (c.relu && x.kind != Exact::Kind::Nan && (r & 0x80000000u) != 0) r = 0;
+    if (c.rounding == Rounding::NearestAway) {
+      // Works on the bits: a NaN is cut off, and .satfinite steps down from everything with the largest exponent.
+      r = nan ? (x.negative ? 0x80000000u : 0) | 0x7f800000u | ((x.significand >> 29) & ~uint64_t{0x1fff})
+              : round_to(x, f, c.rounding) << 13;
+      return c.satfinite && (r & 0x7f800000u) == 0x7f800000u ? r - 0x2000 : r;
+    }
+    r = nan ? 0x7fffe000u : round_to(x, f, c.rounding, c.satfinite) << 13;
+    if (c.relu && !nan && (r & 0x80000000u) != 0) r = 0;
     return r;
   }
-  r = round_to(x, f, c.rounding, c.satfinite);
+  const bool keeps = (c.from == ptx::ScalarType::f64 || to == ptx::ScalarType::f64) && !c.ftz;
+  r = nan ? convert_nan(x, f, keeps) : round_to(x, f, c.rounding, c.satfinite);
+  if (nan && c.ftz && to == ptx::ScalarType::f64) r = 0x7fffffffe0000000ull;
   if (c.ftz && to == ptx::ScalarType::f32 && (r & f.exponent_mask()) == 0) r &= f.sign_bit();
   if (c.sat) r = saturate_unit(r, f);
-  if (c.relu && x.kind != Exact::Kind::Nan && (r & f.sign_bit()) != 0) r = 0;
+  if (c.relu && !nan && (r & f.sign_bit()) != 0) r = 0;
   return r;
 }
 
@@ -121,7 +136,12 @@ inline uint64_t convert_scalar(uint64_t bits, const Conversion& c) {
     return fit_register(x.negative ? uint64_t{0} - x.significand : x.significand, c);
   }
   if (!from_float) return convert_float(integer_value(bits, c.from), c.to, c);
-  Exact x = float_value(bits, c.from, c.ftz);
+  // Without anything to do the value is moved as it is, and bf16 is widened by a shift.
+  const bool plain = !c.to_integral && !c.ftz && !c.sat && !c.relu && !c.satfinite;
+  if (plain && c.to == c.from) return bits & (ptx::bits_of(c.from) == 64 ? ~uint64_t{0} : (uint64_t{1} << ptx::bits_of(c.from)) - 1);
+  if (plain && c.to == ptx::ScalarType::f32 && c.from == ptx::ScalarType::bf16) return (bits & 0xffff) << 16;
+  // MODEL: an H200 does not flush the source where the result is f16.
+  Exact x = float_value(bits, c.from, c.ftz && c.to != ptx::ScalarType::f16);
   if (!to_float) {
     if (x.kind == Exact::Kind::Nan) return fit_register(nan_as_integer(c.to, c.from), c);
     return fit_register(clamp_integer(round_to_integer(x, c.rounding), c.to), c);

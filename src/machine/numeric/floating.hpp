@@ -45,46 +45,85 @@ uint32_t finish_f32(float value) {
   return Ftz ? flush(r) : r;
 }
 
+/// .ftz looks at a result before it is rounded: what rounds up to the least normal number becomes zero too. `exact` is
+/// the result with more digits.
+template <bool Ftz>
+float flush_tiny(float rounded, double exact) {
+  if constexpr (!Ftz) return rounded;
+  return __builtin_fabs(exact) < 0x1p-126 ? __builtin_copysignf(0.0f, rounded) : rounded;
+}
+
 template <bool Ftz, bool Sat>
 struct F32 {
   using W = uint32_t;
+  template <bool Flush>
+  static float product(float x, float y) {
+    if constexpr (!Flush) return x * y;
+    return flush_tiny<true>(x * y, static_cast<double>(x) * static_cast<double>(y));
+  }
+  template <bool Flush>
+  static float multiply_add(float x, float y, float z) {
+    const float r = __builtin_fmaf(x, y, z);
+    if constexpr (!Flush) return r;
+    return flush_tiny<true>(r, __builtin_fma(static_cast<double>(x), static_cast<double>(y), static_cast<double>(z)));
+  }
+  template <bool Flush>
+  static float quotient(float x, float y) {
+    if constexpr (!Flush) return x / y;
+    return flush_tiny<true>(x / y, static_cast<double>(x) / static_cast<double>(y));
+  }
   static W add(W a, W b) { return finish_f32<Ftz, Sat>(load_f32<Ftz>(a) + load_f32<Ftz>(b)); }
   static W sub(W a, W b) { return finish_f32<Ftz, Sat>(load_f32<Ftz>(a) - load_f32<Ftz>(b)); }
-  static W mul(W a, W b) { return finish_f32<Ftz, Sat>(load_f32<Ftz>(a) * load_f32<Ftz>(b)); }
+  static W mul(W a, W b) { return finish_f32<Ftz, Sat>(product<Ftz>(load_f32<Ftz>(a), load_f32<Ftz>(b))); }
   static W fma(W a, W b, W c) {
-    return finish_f32<Ftz, Sat>(__builtin_fmaf(load_f32<Ftz>(a), load_f32<Ftz>(b), load_f32<Ftz>(c)));
+    return finish_f32<Ftz, Sat>(multiply_add<Ftz>(load_f32<Ftz>(a), load_f32<Ftz>(b), load_f32<Ftz>(c)));
   }
-  static W div(W a, W b) { return finish_f32<Ftz, Sat>(load_f32<Ftz>(a) / load_f32<Ftz>(b)); }
-  static W rcp(W a) { return finish_f32<Ftz, Sat>(1.0f / load_f32<Ftz>(a)); }
+  static W div(W a, W b) { return finish_f32<Ftz, Sat>(quotient<Ftz>(load_f32<Ftz>(a), load_f32<Ftz>(b))); }
+  static W rcp(W a) { return finish_f32<Ftz, Sat>(quotient<Ftz>(1.0f, load_f32<Ftz>(a))); }
   static W sqrt(W a) { return finish_f32<Ftz, Sat>(__builtin_sqrtf(load_f32<Ftz>(a))); }
 };
 
+inline uint64_t quiet_f64(uint64_t a) { return a | 0x0008000000000000ull; }
+
 /// NaN results of f64 arithmetic: an input NaN comes through, quiet; a NaN of the operation itself is the canonical one.
-inline uint64_t finish_f64(double value) {
+/// MODEL: of several the first one listed here comes through.
+inline uint64_t finish_f64(double value, uint64_t a) {
   const uint64_t r = to_bits(value);
-  return is_nan_f64(r) ? kNanF64 : r;
+  return is_nan_f64(r) ? (is_nan_f64(a) ? quiet_f64(a) : kNanF64) : r;
+}
+inline uint64_t finish_f64(double value, uint64_t first, uint64_t second) {
+  const uint64_t r = to_bits(value);
+  const uint64_t nan = is_nan_f64(first) ? quiet_f64(first) : (is_nan_f64(second) ? quiet_f64(second) : kNanF64);
+  return is_nan_f64(r) ? nan : r;
+}
+inline uint64_t finish_f64(double value, uint64_t first, uint64_t second, uint64_t third) {
+  const uint64_t r = to_bits(value);
+  uint64_t nan = is_nan_f64(third) ? quiet_f64(third) : kNanF64;
+  nan = is_nan_f64(second) ? quiet_f64(second) : nan;
+  nan = is_nan_f64(first) ? quiet_f64(first) : nan;
+  return is_nan_f64(r) ? nan : r;
 }
 
 struct F64 {
   using W = uint64_t;
-  static W add(W a, W b) { return finish_f64(to_f64(a) + to_f64(b)); }
-  static W sub(W a, W b) { return finish_f64(to_f64(a) - to_f64(b)); }
-  static W mul(W a, W b) { return finish_f64(to_f64(a) * to_f64(b)); }
-  static W fma(W a, W b, W c) { return finish_f64(__builtin_fma(to_f64(a), to_f64(b), to_f64(c))); }
-  static W div(W a, W b) { return finish_f64(to_f64(a) / to_f64(b)); }
-  static W rcp(W a) { return finish_f64(1.0 / to_f64(a)); }
-  static W sqrt(W a) { return finish_f64(__builtin_sqrt(to_f64(a))); }
+  static W add(W a, W b) { return finish_f64(to_f64(a) + to_f64(b), b, a); }
+  static W sub(W a, W b) { return finish_f64(to_f64(a) - to_f64(b), b, a); }
+  static W mul(W a, W b) { return finish_f64(to_f64(a) * to_f64(b), b, a); }
+  static W fma(W a, W b, W c) { return finish_f64(__builtin_fma(to_f64(a), to_f64(b), to_f64(c)), b, a, c); }
+  static W div(W a, W b) { return finish_f64(to_f64(a) / to_f64(b), a, b); }
+  static W rcp(W a) { return finish_f64(1.0 / to_f64(a), a); }
+  static W sqrt(W a) { return finish_f64(__builtin_sqrt(to_f64(a)), a); }
   static W abs(W a) { return a & 0x7fffffffffffffffull; }
-  static W neg(W a) { return a ^ 0x8000000000000000ull; }
+  static W neg(W a) { return is_nan_f64(a) ? quiet_f64(a) : a ^ 0x8000000000000000ull; }
 };
 
 template <bool Ftz>
 uint32_t abs_f32(uint32_t a) {
-  return (Ftz ? flush(a) : a) & 0x7fffffffu;
+  return is_nan_f32(a) ? kNanF32 : (Ftz ? flush(a) : a) & 0x7fffffffu;
 }
 template <bool Ftz>
 uint32_t neg_f32(uint32_t a) {
-  return (Ftz ? flush(a) : a) ^ 0x80000000u;
+  return is_nan_f32(a) ? kNanF32 : (Ftz ? flush(a) : a) ^ 0x80000000u;
 }
 
 /// Orders numbers as integers: -0 lies below +0.

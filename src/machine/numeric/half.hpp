@@ -97,8 +97,12 @@ struct Half {
       f32_bits = value > 0.0f ? f32_bits : 0u;
       f32_bits = value > 1.0f ? 0x3f800000u : f32_bits;
     }
-    return flush(T::narrow(f32_bits));
+    // Like f32's, .ftz looks at the result before rounding.
+    if constexpr (Ftz) f32_bits = (f32_bits & 0x7fffffffu) < kLeastNormal ? f32_bits & 0x80000000u : f32_bits;
+    return T::narrow(f32_bits);
   }
+  /// 2^-14, the least normal f16 (bf16 has no .ftz but for ex2, whose least normal number is f32's).
+  static constexpr uint32_t kLeastNormal = T::kInfinity == 0x7c00 ? 113u << 23 : 1u << 23;
   static W finish(float value) { return finish(to_bits(value)); }
 
   static W add(W a, W b) { return finish(load(a) + load(b)); }
@@ -113,8 +117,8 @@ struct Half {
   /// The NaN that a tensor copy fills with when asked for zeros makes the result zero.
   static W fma_oob(W a, W b, W c) { return a == 0xffffu || b == 0xffffu ? 0u : fma(a, b, c); }
   static W fma_oob_relu(W a, W b, W c) { return relu(fma_oob(a, b, c)); }
-  static W abs(W a) { return flush(a) & 0x7fffu; }
-  static W neg(W a) { return flush(a) ^ 0x8000u; }
+  static W abs(W a) { return is_nan(a) ? kNanHalf : flush(a) & 0x7fffu; }
+  static W neg(W a) { return is_nan(a) ? kNanHalf : flush(a) ^ 0x8000u; }
 
   static int32_t order(W a) { return a & 0x8000u ? -1 - static_cast<int32_t>(a & 0x7fffu) : static_cast<int32_t>(a); }
   template <bool Max, bool Nan, bool XorSign>

@@ -65,7 +65,8 @@ struct Int {
     return word<T>(static_cast<T>(c + difference));
   }
 
-  /// MODEL: division by zero is undefined in the ISA; the quotient of an H200 is all ones, the remainder `rem_zero`.
+  /// MODEL: division by zero is undefined in the ISA; the quotient of an H200 is all ones, and so is the remainder of 16
+  /// and 32 bits, while that of 64 bits is the dividend.
   static W div(W a, W b) {
     const T x = static_cast<T>(a), y = static_cast<T>(b);
     if (y == 0) return word<T>(static_cast<T>(-1));
@@ -82,7 +83,7 @@ struct Int {
     }
     return word<T>(static_cast<T>(x % y));
   }
-  static W rem_zero(W a) { return a; }
+  static W rem_zero(W a) { return sizeof(T) == 8 ? a : word<T>(static_cast<T>(-1)); }
 
   static W abs(W a) {
     const T x = static_cast<T>(a);
@@ -117,19 +118,22 @@ struct Int {
     return at == 0xffffffffu ? at : kBits - 1 - at;
   }
 
+  /// MODEL: the ISA takes position and length from the low eight bits; the 64-bit forms of an H200 take all of them.
+  static constexpr uint32_t kFieldMask = sizeof(T) == 8 ? 0xffffffffu : 0xffu;
+
   static W bfe(W a, uint32_t b, uint32_t c) {
-    const uint32_t position = b & 0xff, length = c & 0xff;
+    const uint32_t position = b & kFieldMask, length = c & kFieldMask;
     constexpr uint32_t kTop = kBits - 1;
     if (length == 0) return 0;
     W fill = 0;
-    if constexpr (kSigned) fill = ((a >> std::min(position + length - 1, kTop)) & 1) ? ~W{0} : W{0};
+    if constexpr (kSigned) fill = ((a >> std::min<uint64_t>(uint64_t{position} + length - 1, kTop)) & 1) ? ~W{0} : W{0};
     const uint32_t taken = position > kTop ? 0 : std::min<uint32_t>(length, kBits - position);
     const W mask = taken == 0 ? W{0} : (taken == kBits ? ~W{0} : (W{1} << taken) - 1);
     const W bits = position > kTop ? W{0} : static_cast<W>(a >> position);
     return (bits & mask) | (fill & ~mask);
   }
   static W bfi(W a, W b, uint32_t c, uint32_t d) {
-    const uint32_t position = c & 0xff, length = d & 0xff;
+    const uint32_t position = c & kFieldMask, length = d & kFieldMask;
     if (position >= kBits || length == 0) return b;
     const uint32_t taken = std::min<uint32_t>(length, kBits - position);
     const W mask = (taken == kBits ? ~W{0} : (W{1} << taken) - 1) << position;

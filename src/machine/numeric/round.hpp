@@ -49,7 +49,7 @@ struct Exact {
   enum class Kind : uint8_t { Finite, Infinity, Nan } kind = Kind::Finite;
   bool negative = false;
   int exponent = 0;
-  uint64_t significand = 0;
+  uint64_t significand = 0;  ///< of a NaN: its fraction, in the place that f64 has it
 };
 
 /// The value of `bits` in a format.
@@ -61,6 +61,7 @@ constexpr Exact decode(uint64_t bits, const Format& format) {
   const int top = (1 << format.exponent) - 1;
   if (format.has_infinity && e == top) {
     x.kind = m == 0 ? Exact::Kind::Infinity : Exact::Kind::Nan;
+    x.significand = m << (52 - format.mantissa);
   } else if (!format.has_infinity && e == top && m == format.mantissa_mask()) {
     x.kind = Exact::Kind::Nan;
   } else {

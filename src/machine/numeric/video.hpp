@@ -100,7 +100,10 @@ inline uint32_t video_scalar(const Video& v, uint32_t ra, uint32_t rb, uint32_t 
   if (v.op == VideoOp::Mad) return video_mad(v, ra, rb, c);
   const int64_t a = extract(ra, v.a, v.signed_a), b = extract(rb, v.b, v.signed_b);
   int64_t t = video_primary(v, a, b);
-  if (v.sat) t = clamp_bits(t, v.d.bits, v.signed_d);
+  if (v.sat) {
+    // MODEL: into a part of a register an H200 saturates the 32 bits as unsigned where the destination is.
+    t = v.d.bits < 32 && !v.signed_d ? clamp_bits(static_cast<uint32_t>(t), v.d.bits, false) : clamp_bits(t, v.d.bits, v.signed_d);
+  }
   const auto r = static_cast<uint32_t>(t);
   switch (v.second) {
     case VideoSecond::None: return r;
@@ -112,6 +115,8 @@ inline uint32_t video_scalar(const Video& v, uint32_t ra, uint32_t rb, uint32_t 
       if (v.signed_d) return static_cast<uint32_t>(std::max(static_cast<int32_t>(r), static_cast<int32_t>(c)));
       return std::max(r, c);
     case VideoSecond::Merge: {
+      // MODEL: for the upper half an H200 takes the upper half of the result, not the lower one as the ISA has it.
+      if (v.d.bits == 16 && v.d.shift == 16) return (r & 0xffff0000u) | (c & 0xffffu);
       const uint32_t mask = v.d.bits == 32 ? ~0u : ((1u << v.d.bits) - 1) << v.d.shift;
       return ((r << v.d.shift) & mask) | (c & ~mask);
     }

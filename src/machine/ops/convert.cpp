@@ -90,8 +90,14 @@ inline uint32_t f32_to_s32(uint32_t a) {
   const auto r = static_cast<uint32_t>(static_cast<int32_t>(x));
   return high ? 0x7fffffffu : (low ? 0x80000000u : r);
 }
-inline uint64_t f32_to_f64(uint32_t a) { return is_nan_f32(a) ? kNanF64 : to_bits(static_cast<double>(to_f32(a))); }
-inline uint32_t f64_to_f32(uint64_t a) { return finish_f32<false, false>(static_cast<float>(to_f64(a))); }
+inline uint64_t f32_to_f64(uint32_t a) {
+  const uint64_t nan = (uint64_t{a & 0x80000000u} << 32) | 0x7ff8000000000000ull | (uint64_t{a & 0x7fffffu} << 29);
+  return is_nan_f32(a) ? nan : to_bits(static_cast<double>(to_f32(a)));
+}
+inline uint32_t f64_to_f32(uint64_t a) {
+  const auto nan = static_cast<uint32_t>(((a >> 32) & 0x80000000u) | 0x7fc00000u | ((a >> 29) & 0x7fffffu));
+  return is_nan_f64(a) ? nan : to_bits(static_cast<float>(to_f64(a)));
+}
 inline uint32_t low_word(uint64_t a) { return static_cast<uint32_t>(a); }
 inline uint64_t zero_extend(uint32_t a) { return a; }
 inline uint64_t sign_extend(uint32_t a) { return static_cast<uint64_t>(int64_t{static_cast<int32_t>(a)}); }
@@ -103,10 +109,6 @@ inline uint32_t s8_to_s32(uint32_t a) { return static_cast<uint32_t>(int32_t{sta
 inline uint32_t s8_to_s16(uint32_t a) { return static_cast<uint32_t>(int32_t{static_cast<int8_t>(a)}) & 0xffffu; }
 inline uint32_t f16_to_f32_cvt(uint32_t a) {
   const uint32_t r = f16_to_f32(a);
-  return is_nan_f32(r) ? kNanF32 : r;
-}
-inline uint32_t bf16_to_f32_cvt(uint32_t a) {
-  const uint32_t r = bf16_to_f32(a);
   return is_nan_f32(r) ? kNanF32 : r;
 }
 inline uint32_t two_f16(uint32_t a, uint32_t b) { return (f32_to_f16(a) << 16) | f32_to_f16(b); }
@@ -137,7 +139,7 @@ Handler frequent(const Conversion& c) {
     if (from == T::u32) return map<u32_to_f32>;
     if (from == T::f64) return map<f64_to_f32>;
     if (from == T::f16) return map<f16_to_f32_cvt>;
-    if (from == T::bf16) return map<bf16_to_f32_cvt>;
+    if (from == T::bf16) return map<bf16_to_f32>;
   }
   if (to == T::f64 && nearest) {
     if (from == T::s32) return map<s32_to_f64>;

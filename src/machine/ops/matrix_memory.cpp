@@ -132,15 +132,15 @@ uint64_t element_index(const WmmaAccess& x, uint32_t lane, uint32_t reg, uint32_
   const uint32_t per_register = x.bits >= 32 ? 1 : 32 / x.bits;
   uint32_t row, column;
   if (x.fragment == 'a') {
-    const Position p = multiplicand_position(x.m, per_register, lane, reg, element);
+    const Position p = multiplicand_position(spread_of_a(x.m, x.k, per_register), lane, reg, element);
     row = p.row;
     column = p.column;
   } else if (x.fragment == 'b') {
-    const Position p = multiplicand_position(x.n, per_register, lane, reg, element);
+    const Position p = multiplicand_position(spread_of_b(x.m, x.n, x.k, per_register), lane, reg, element);
     row = p.column;
     column = p.row;
   } else {
-    const Position p = accumulator_position(x.m, lane, reg * per_register + element);
+    const Position p = accumulator_position(x.m, x.n, lane, reg * per_register + element);
     row = p.row;
     column = p.column;
   }

@@ -3,6 +3,7 @@
 //
 // mma.sync, mma.sp and wmma.mma: gather the warp's fragments into matrices, multiply, scatter the result.
 #include <bit>
+#include <cfenv>
 #include <cmath>
 #include <cstring>
 
@@ -32,7 +33,7 @@ struct Multiply {
   bool saturate = false;
   bool popc_and = false;
   bool sparse = false;
-  int f64_rounding = 0;
+  int f64_rounding = FE_TONEAREST;
   uint32_t selector = 0;
   Location metadata = 0;
   uint32_t a_repeats = 1, b_repeats = 1;  ///< wmma: how often the fragment holds each element
@@ -56,14 +57,13 @@ struct Matrices {
   uint8_t position[kMostRows][kMostK];  ///< sparse: along K, of each stored element of A
 };
 
-void gather_multiplicand(Warp& w, const FragmentLocations& regs, uint32_t repeats, uint32_t rows, uint32_t bits,
+void gather_multiplicand(Warp& w, const FragmentLocations& regs, uint32_t repeats, const Spread& spread, uint32_t bits,
                          uint64_t (&out)[kMostRows][kMostK]) {
-  const uint32_t per_register = bits == 64 ? 1 : 32 / bits;
   const auto distinct = static_cast<uint32_t>(regs.size()) / repeats;
   for (uint32_t r = 0; r < distinct; ++r) {
     for (uint32_t lane = 0; lane < 32; ++lane) {
-      for (uint32_t e = 0; e < per_register; ++e) {
-        const Position p = multiplicand_position(rows, per_register, lane, r, e);
+      for (uint32_t e = 0; e < spread.per_register; ++e) {
+        const Position p = multiplicand_position(spread, lane, r, e);
         out[p.row][p.column] = element_of(w, regs[r], lane, e, bits);
       }
     }
@@ -76,7 +76,7 @@ void each_accumulator(const Multiply& x, ScalarType type, size_t registers, Each
   for (uint32_t r = 0; r < registers; ++r) {
     for (uint32_t e = 0; e < per_register; ++e) {
       for (uint32_t lane = 0; lane < 32; ++lane) {
-        each(r, e, lane, accumulator_position(x.m, lane, r * per_register + e));
+        each(r, e, lane, accumulator_position(x.m, x.n, lane, r * per_register + e));
       }
     }
   }
@@ -99,6 +99,31 @@ void write_element(Warp& w, Location reg, uint32_t lane, uint32_t element, Scala
 /// Position along K of A's stored element.
 uint32_t position_of(const Multiply& x, const Matrices& t, uint32_t row, uint32_t k) { return x.sparse ? t.position[row][k] : k; }
 
+/// One element of the result, in the steps that an H200 takes.
+uint32_t add_products(const Multiply& x, const TensorNumber* a, const TensorNumber* b, uint32_t count, uint32_t start,
+                      TensorResult result) {
+  if (x.quads) {
+    // m8n8k4 has no tensor instruction there: a chain of fused multiply-adds, then the accumulator.
+    float sum = 0.0f;
+    for (uint32_t k = 0; k < count; ++k) sum = __builtin_fmaf(static_cast<float>(a[k].value), static_cast<float>(b[k].value), sum);
+    return F32<false, false>::add(to_bits(sum), start);
+  }
+  if (ptx::bits_of(x.a_type) == 8) {
+    // Widened to f16 and multiplied in two steps, the lower halves of all registers first; then the accumulator.
+    TensorNumber part_a[2][kMostK / 2], part_b[2][kMostK / 2];
+    for (uint32_t k = 0; k < count; ++k) {
+      part_a[(k / 2) % 2][k / 4 * 2 + k % 2] = a[k];
+      part_b[(k / 2) % 2][k / 4 * 2 + k % 2] = b[k];
+    }
+    uint32_t sum = 0;
+    for (int half = 0; half < 2; ++half) sum = tensor_step(part_a[half], part_b[half], count / 2, sum, result);
+    return result == TensorResult::F16 ? Half<F16, false>::add(sum, start) : F32<false, false>::add(sum, start);
+  }
+  uint32_t sum = start;
+  for (uint32_t k = 0; k < count; k += x.step) sum = tensor_step(a + k, b + k, std::min(x.step, count - k), sum, result);
+  return sum;
+}
+
 void multiply_float(const Multiply& x, Matrices& t) {
   const uint32_t stored = x.sparse ? x.k / 2 : x.k;
   const Format& fa = format_of(x.a_type);
@@ -108,7 +133,8 @@ void multiply_float(const Multiply& x, Matrices& t) {
   for (uint32_t n = 0; n < x.n; ++n) {
     for (uint32_t k = 0; k < x.k; ++k) b[n][k] = tensor_number(raw(t.b[n][k], x.b_type), fb);
   }
-  const TensorResult result = x.d_type == ScalarType::f16 ? TensorResult::F16 : TensorResult::F32;
+  const bool half = x.d_type == ScalarType::f16 && x.c_type == ScalarType::f16 && !x.quads;
+  const TensorResult result = half ? TensorResult::F16 : TensorResult::F32;
   for (uint32_t m = 0; m < x.m; ++m) {
     for (uint32_t k = 0; k < stored; ++k) a[k] = tensor_number(raw(t.a[m][k], x.a_type), fa);
     for (uint32_t n = 0; n < x.n; ++n) {
@@ -117,17 +143,16 @@ void multiply_float(const Multiply& x, Matrices& t) {
         for (uint32_t k = 0; k < stored; ++k) picked[k] = b[n][position_of(x, t, m, k)];
         other = picked;
       }
-      auto sum = static_cast<uint32_t>(t.c[m][n]);
-      if (x.c_type != x.d_type) sum = x.d_type == ScalarType::f16 ? f32_to_f16(sum) : f16_to_f32(sum);
-      for (uint32_t k = 0; k < stored; k += x.step) {
-        sum = tensor_step(a + k, other + k, std::min(x.step, stored - k), sum, result);
-      }
-      t.d[m][n] = sum;
+      uint32_t start = static_cast<uint32_t>(t.c[m][n]);
+      if (result == TensorResult::F32 && x.c_type == ScalarType::f16) start = f16_to_f32(start);
+      const uint32_t sum = add_products(x, a, other, stored, start, result);
+      t.d[m][n] = result == TensorResult::F32 && x.d_type == ScalarType::f16 ? f32_to_f16(sum) : sum;
     }
   }
 }
 
-void multiply_f64(const Multiply& x, Matrices& t) {
+/// Must not be inlined: it runs under the rounding mode that its caller sets.
+[[gnu::noinline]] void multiply_f64(const Multiply& x, Matrices& t) {
   for (uint32_t m = 0; m < x.m; ++m) {
     for (uint32_t n = 0; n < x.n; ++n) {
       uint64_t sum = t.c[m][n];
@@ -171,7 +196,7 @@ void read_metadata(Warp& w, const Multiply& x, Matrices& t) {
   const uint32_t groups = stored / per_group;
   for (uint32_t row = 0; row < x.m; ++row) {
     for (uint32_t group = 0; group < groups; ++group) {
-      const MetadataPlace place = metadata_place(groups, x.selector, row, group);
+      const MetadataPlace place = metadata_place(bits < 16, groups, x.selector, row, group);
       const uint32_t nibble = (w.u32(x.metadata)[place.lane] >> place.shift) & 15;
       const uint32_t pick[2] = {nibble & 3, nibble >> 2};
       for (uint32_t i = 0; i < per_group; ++i) {
@@ -190,7 +215,12 @@ void read_metadata(Warp& w, const Multiply& x, Matrices& t) {
 }
 
 void multiply(const Multiply& x, Matrices& t) {
-  if (x.d_type == ScalarType::f64) return multiply_f64(x, t);
+  if (x.d_type == ScalarType::f64) {
+    std::fesetround(x.f64_rounding);
+    multiply_f64(x, t);
+    std::fesetround(FE_TONEAREST);
+    return;
+  }
   if (x.d_type == ScalarType::s32) return multiply_integer(x, t);
   multiply_float(x, t);
 }
@@ -202,8 +232,9 @@ Step run_multiply(Warp& w, const Op& op, uint32_t) {
   const auto& x = *static_cast<const Multiply*>(op.extra);
   static thread_local Matrices t;
   const uint32_t a_bits = ptx::bits_of(x.a_type);
-  gather_multiplicand(w, x.a, x.a_repeats, x.m, a_bits, t.a);
-  gather_multiplicand(w, x.b, x.b_repeats, x.n, a_bits, t.b);
+  const uint32_t stored = x.sparse ? x.k / 2 : x.k, per_register = a_bits == 64 ? 1 : 32 / a_bits;
+  gather_multiplicand(w, x.a, x.a_repeats, spread_of_a(x.m, stored, per_register), a_bits, t.a);
+  gather_multiplicand(w, x.b, x.b_repeats, spread_of_b(x.m, x.n, x.k, per_register), a_bits, t.b);
   each_accumulator(x, x.c_type, x.c.size(), [&](uint32_t r, uint32_t e, uint32_t lane, Position p) {
     t.c[p.row][p.column] = element_of(w, x.c[r], lane, e, x.c_type == ScalarType::f16 ? 16 : x.c_type == ScalarType::f64 ? 64 : 32);
   });
@@ -256,7 +287,6 @@ ScalarType register_type(ScalarType element) {
 uint32_t step_of(const Multiply& x) {
   switch (ptx::bits_of(x.a_type)) {
     case 16: return 16;
-    case 8: return 16;  // as f16 in two steps
     default: return x.k;
   }
 }
@@ -314,8 +344,11 @@ Result<Op> bind_wmma_mma(Binder& b) {
   x.a_type = half ? ScalarType::f16 : b.type(1);
   x.b_type = half ? ScalarType::f16 : b.type(2);
   x.c_type = half ? b.type(1) : b.type(3);
-  if (b.has(Mod::rz) || b.has(Mod::rm) || b.has(Mod::rp)) return b.unsupported("directed rounding of f64 products is not executed");
+  if (b.has(Mod::rz)) x.f64_rounding = FE_TOWARDZERO;
+  if (b.has(Mod::rm)) x.f64_rounding = FE_DOWNWARD;
+  if (b.has(Mod::rp)) x.f64_rounding = FE_UPWARD;
   x.step = step_of(x);
+  if (x.a_type == ScalarType::tf32) x.step = 4;
   if (x.a_type == ScalarType::f16) {
     // The fragments always have eight registers and hold each element as often as that needs.
     x.a_repeats = 8 * 64 / (x.m * x.k);
