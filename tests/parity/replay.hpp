@@ -24,6 +24,6 @@ struct Ran {
 std::vector<Ran> run_on_engine(const std::vector<const Case*>& cases);
 
 /// Whether an output may differ in its bits: the ISA states an error or leaves the order of a sum open.
-bool within_bound(const Case& c, const Output& output, const uint8_t* gpu, const uint8_t* engine);
+bool within_bound(const Case& c, const Output& output, const uint8_t* gpu, const uint8_t* engine, uint32_t thread);
 
 }  // namespace sluice::parity

@@ -111,9 +111,9 @@ inline uint64_t convert_float(const Exact& x, ptx::ScalarType to, const Conversi
     if (c.relu && !nan && (r & 0x80000000u) != 0) r = 0;
     return r;
   }
-  const bool keeps = (c.from == ptx::ScalarType::f64 || to == ptx::ScalarType::f64) && !c.ftz;
+  const bool keeps = (c.from == ptx::ScalarType::f64 || to == ptx::ScalarType::f64) && !(c.ftz && c.from == ptx::ScalarType::f32);
   r = nan ? convert_nan(x, f, keeps) : round_to(x, f, c.rounding, c.satfinite);
-  if (nan && c.ftz && to == ptx::ScalarType::f64) r = 0x7fffffffe0000000ull;
+  if (nan && c.ftz && c.from == ptx::ScalarType::f32 && to == ptx::ScalarType::f64) r = 0x7fffffffe0000000ull;
   if (c.ftz && to == ptx::ScalarType::f32 && (r & f.exponent_mask()) == 0) r &= f.sign_bit();
   if (c.sat) r = saturate_unit(r, f);
   if (c.relu && !nan && (r & f.sign_bit()) != 0) r = 0;
@@ -138,7 +138,7 @@ inline uint64_t convert_scalar(uint64_t bits, const Conversion& c) {
   if (!from_float) return convert_float(integer_value(bits, c.from), c.to, c);
   // Without anything to do the value is moved as it is, and bf16 is widened by a shift.
   const bool plain = !c.to_integral && !c.ftz && !c.sat && !c.relu && !c.satfinite;
-  if (plain && c.to == c.from) return bits & (ptx::bits_of(c.from) == 64 ? ~uint64_t{0} : (uint64_t{1} << ptx::bits_of(c.from)) - 1);
+  if (plain && c.to == c.from && ptx::bits_of(c.from) >= 32) return ptx::bits_of(c.from) == 64 ? bits : bits & 0xffffffffu;
   if (plain && c.to == ptx::ScalarType::f32 && c.from == ptx::ScalarType::bf16) return (bits & 0xffff) << 16;
   // MODEL: an H200 does not flush the source where the result is f16.
   Exact x = float_value(bits, c.from, c.ftz && c.to != ptx::ScalarType::f16);

@@ -109,7 +109,7 @@ struct F64 {
   static W add(W a, W b) { return finish_f64(to_f64(a) + to_f64(b), b, a); }
   static W sub(W a, W b) { return finish_f64(to_f64(a) - to_f64(b), b, a); }
   static W mul(W a, W b) { return finish_f64(to_f64(a) * to_f64(b), b, a); }
-  static W fma(W a, W b, W c) { return finish_f64(__builtin_fma(to_f64(a), to_f64(b), to_f64(c)), b, a, c); }
+  static W fma(W a, W b, W c) { return finish_f64(__builtin_fma(to_f64(a), to_f64(b), to_f64(c)), b, c, a); }
   static W div(W a, W b) { return finish_f64(to_f64(a) / to_f64(b), a, b); }
   static W rcp(W a) { return finish_f64(1.0 / to_f64(a), a); }
   static W sqrt(W a) { return finish_f64(__builtin_sqrt(to_f64(a)), a); }
