@@ -391,7 +391,7 @@ setp.lt.u32 %p, %me, 16;
 cp.async.ca.shared.global [%stage+1024], [%in+1024], 16, %p;
 cp.async.commit_group;
 cp.async.ca.shared.global [%stage+1536], [%in+1536], 4;
-cp.async.ca.shared.global [%stage+1540], [%in+1540], 8, 4;
+cp.async.ca.shared.global [%stage+1544], [%in+1544], 8, 4;
 cp.async.wait_group 2;
 ld.shared.u32 %v, [%stage+12];
 st.global.u32 [%out], %v;
@@ -406,9 +406,9 @@ st.global.u32 [%out+512], %v;
 cp.async.wait_all;
 ld.shared.u32 %v, [%stage+1536];
 st.global.u32 [%out+1024], %v;
-ld.shared.u32 %v, [%stage+1540];
-st.global.u32 [%out+1028], %v;
 ld.shared.u32 %v, [%stage+1544];
+st.global.u32 [%out+1028], %v;
+ld.shared.u32 %v, [%stage+1548];
 st.global.u32 [%out+1032], %v;
 ret;
 }
@@ -421,7 +421,7 @@ ret;
       EXPECT_EQ(out[t * 4 + 2], 0u);
       EXPECT_EQ(out[128 + t * 4], t < 16 ? 0 : values[256 + t * 4]);
       EXPECT_EQ(out[256 + t * 4], values[384 + t * 4]);
-      EXPECT_EQ(out[256 + t * 4 + 1], values[384 + t * 4 + 1]);
+      EXPECT_EQ(out[256 + t * 4 + 1], values[384 + t * 4 + 2]);
       EXPECT_EQ(out[256 + t * 4 + 2], 0u);
     }
   }
