@@ -379,6 +379,18 @@ Result<LaunchResult> Device::launch(const LaunchRequest& request) {
   std::memcpy(reinterpret_cast<void*>(*parameters), request.parameters.data(),
               std::min<size_t>(request.parameters.size(), kernel.parameter_bytes));
 
+  // A cooperative grid has a workspace: its size, then the word that grid barriers count in (zero at first).
+  if (request.cooperative) {
+    constexpr uint32_t kWorkspaceBytes = 256;
+    Result<uint64_t> workspace = memory_.allocate(kWorkspaceBytes, 256, AllocationKind::Device, "grid workspace");
+    if (!workspace) {
+      memory_.release(*parameters);
+      return workspace.error();
+    }
+    context.grid_workspace = *workspace;
+    std::memcpy(reinterpret_cast<void*>(*workspace), &kWorkspaceBytes, sizeof kWorkspaceBytes);
+  }
+
   // Several host threads only where nobody can tell.
   uint32_t workers = request.options.workers != 0 ? request.options.workers : std::max(1u, std::thread::hardware_concurrency());
   const bool parallel = request.options.parallel && kernel.independent && request.listener == nullptr &&
@@ -409,6 +421,7 @@ Result<LaunchResult> Device::launch(const LaunchRequest& request) {
     return std::pair(a.cta, a.offset) < std::pair(b.cta, b.offset);
   });
   memory_.release(*parameters);
+  if (context.grid_workspace != 0) memory_.release(context.grid_workspace);
   return result;
 }
 

@@ -85,6 +85,7 @@ struct LaunchContext {
   const LaunchRequest* request = nullptr;
   event::Sink* listener = nullptr;
   uint64_t parameters = 0;           ///< device address of the parameter buffer
+  uint64_t grid_workspace = 0;       ///< device address of what grid barriers count in; 0 unless cooperative
   uint32_t ordinal = 0;              ///< of the launch in the process
   uint32_t shared_bytes = 0;         ///< of a CTA, reserved part included
   uint32_t dynamic_shared_offset = 0;

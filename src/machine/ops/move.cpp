@@ -241,6 +241,7 @@ uint64_t special_value(Warp& w, SpecialReg reg, uint32_t component) {
     case SpecialReg::reserved_smem_offset_0: case SpecialReg::reserved_smem_offset_1: return 0;
     case SpecialReg::total_smem_size: return (launch.shared_bytes - kReservedShared + 127) / 128 * 128;
     case SpecialReg::aggr_smem_size: return launch.shared_bytes;
+    case SpecialReg::envreg: return component == 1 ? launch.grid_workspace & 0xffff'ffffu : launch.grid_workspace >> 32;
     case SpecialReg::dynamic_smem_size: return request.dynamic_shared;
     default: return 0;
   }
@@ -281,13 +282,17 @@ Result<Op> bind_special(Binder& b, const ptx::Operand& from) {
   const auto reg = static_cast<SpecialReg>(from.index);
   switch (reg) {
     case SpecialReg::pm: case SpecialReg::pm_64: return b.unsupported("performance monitor registers");
-    case SpecialReg::envreg: return b.unsupported("environment registers, which only the driver defines");
+    // Cooperative groups find the grid's workspace through these two; the driver alone knows the others.
+    case SpecialReg::envreg:
+      if (from.value != 1 && from.value != 2) return b.unsupported("an environment register that only the driver defines");
+      break;
     case SpecialReg::current_graph_exec: return b.unsupported("device-side graph launch");
     default: break;
   }
   Op op = b.op(special);
   op.imm = from.index;
   op.small = from.component == ptx::Operand::kNoComponent ? 0 : from.component;
+  if (reg == SpecialReg::envreg) op.small = static_cast<uint32_t>(from.value);
   const ptx::Operand& to = b.operand(0);
   const ScalarType type = to.kind == Kind::Register ? b.reg(to).type : ScalarType::b32;
   op.b = type == ScalarType::pred ? 1 : ptx::size_of(type);
