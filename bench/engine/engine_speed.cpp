@@ -1,9 +1,9 @@
 // SPDX-FileCopyrightText: The sluice authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Thread-instructions per second of the machine on one core and no listener: an ALU loop (integer and float), a kernel
-// that works in shared memory, a global-memory stream, and a divergent loop. Each is run several times; the median is
-// printed, with the time a host loop needs for the same arithmetic as the peer.
+// Thread-instructions per second of the machine on one core and no listener: an ALU loop (integer and float),
+// a kernel that works in shared memory, a global-memory stream, and a divergent loop. Each is run several
+// times; the median is printed, with the time a host loop needs for the same arithmetic as the peer.
 //
 //   usage: engine_speed [repetitions]
 #include <fmt/format.h>
@@ -40,7 +40,8 @@ constexpr Case kCases[] = {
       setp.lt.u32 %p1, %r2, 20000;
       @%p1 bra LOOP;
       cvt.rzi.u32.f32 %r7, %f1; add.u32 %r3, %r3, %r7;
-      st.global.u32 [%rd4], %r3;)", 1000},
+      st.global.u32 [%rd4], %r3;)",
+     1000},
     {"shared memory", R"(
       mov.u32 %r2, 0; shl.b32 %r3, %r1, 2; mov.u32 %r8, cells; add.u32 %r3, %r3, %r8;
       xor.b32 %r4, %r3, 64;
@@ -56,7 +57,8 @@ constexpr Case kCases[] = {
       add.u32 %r2, %r2, 1;
       setp.lt.u32 %p1, %r2, 5000;
       @%p1 bra LOOP;
-      st.global.u32 [%rd4], %r7;)", 300},
+      st.global.u32 [%rd4], %r7;)",
+     300},
     {"global memory", R"(
       mov.u32 %r2, 0; mov.u32 %r3, 0;
     LOOP:
@@ -68,7 +70,8 @@ constexpr Case kCases[] = {
       add.u32 %r2, %r2, 1;
       setp.lt.u32 %p1, %r2, 5000;
       @%p1 bra LOOP;
-      st.global.u32 [%rd4], %r3;)", 0},
+      st.global.u32 [%rd4], %r3;)",
+     0},
     {"divergent loop", R"(
       mov.u32 %r2, 0; and.b32 %r3, %r1, 3;
     LOOP:
@@ -82,15 +85,17 @@ constexpr Case kCases[] = {
       add.u32 %r2, %r2, 1;
       setp.lt.u32 %p1, %r2, 5000;
       @%p1 bra LOOP;
-      st.global.u32 [%rd4], %r4;)", 0},
+      st.global.u32 [%rd4], %r4;)",
+     0},
 };
 
 std::string module_of(const Case& c) {
-  return std::string(".version 8.6\n.target sm_90a\n.address_size 64\n.visible .entry k(.param .u64 out) {\n"
-                     ".reg .pred %p<4>; .reg .b32 %r<16>; .reg .f32 %f<4>; .reg .b64 %rd<8>;\n"
-                     ".shared .align 16 .b8 cells[1024];\n"
-                     "ld.param.u64 %rd1, [out]; mov.u32 %r1, %tid.x; mul.wide.u32 %rd3, %r1, 4;\n"
-                     "add.s64 %rd4, %rd1, %rd3; mul.wide.u32 %rd5, %r1, 16; add.s64 %rd5, %rd5, %rd1;\n") +
+  return std::string(
+             ".version 8.6\n.target sm_90a\n.address_size 64\n.visible .entry k(.param .u64 out) {\n"
+             ".reg .pred %p<4>; .reg .b32 %r<16>; .reg .f32 %f<4>; .reg .b64 %rd<8>;\n"
+             ".shared .align 16 .b8 cells[1024];\n"
+             "ld.param.u64 %rd1, [out]; mov.u32 %r1, %tid.x; mul.wide.u32 %rd3, %r1, 4;\n"
+             "add.s64 %rd4, %rd1, %rd3; mul.wide.u32 %rd5, %r1, 16; add.s64 %rd5, %rd5, %rd1;\n") +
          c.body + "\nret; }\n";
 }
 
@@ -121,13 +126,15 @@ int main(int argc, char** argv) {
       const auto begin = std::chrono::steady_clock::now();
       const auto result = device.launch(request);
       const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
-      if (!result || result->fault.kind != machine::FaultKind::None) return fmt::print(stderr, "{} failed\n", c.name), 1;
+      if (!result || result->fault.kind != machine::FaultKind::None)
+        return fmt::print(stderr, "{} failed\n", c.name), 1;
       rates.push_back(static_cast<double>(result->statistics.thread_instructions) / seconds / 1e6);
     }
     std::sort(rates.begin(), rates.end());
     const double median = rates[rates.size() / 2];
     if (c.goal_millions > 0) met &= median >= c.goal_millions;
-    fmt::print("{:<16} {:>24.0f} {:>10}\n", c.name, median, c.goal_millions > 0 ? fmt::format("{:.0f}", c.goal_millions) : "-");
+    fmt::print("{:<16} {:>24.0f} {:>10}\n", c.name, median,
+               c.goal_millions > 0 ? fmt::format("{:.0f}", c.goal_millions) : "-");
   }
   return met ? 0 : 1;
 }

@@ -1,9 +1,10 @@
 // SPDX-FileCopyrightText: The sluice authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// The choice vocabulary: every nondeterministic decision of the machine is a question to a Chooser, which receives the
-// enabled steps with their footprints. Which warp runs next, when a copy lands, whether a try-wait gives up, which CTA
-// starts: one interface, so that run, explore and replay are the same machine with other choosers.
+// The choice vocabulary: every nondeterministic decision of the machine is a question to a Chooser, which
+// receives the enabled steps with their footprints. Which warp runs next, when a copy lands, whether a
+// try-wait gives up, which CTA starts: one interface, so that run, explore and replay are the same machine
+// with other choosers.
 #pragma once
 
 #include <cstddef>
@@ -13,10 +14,10 @@
 namespace sluice::event {
 
 enum class StepKind : uint8_t {
-  RunWarp,      ///< continue the warp `agent`
-  LandCopy,     ///< perform the asynchronous operation `agent`
-  StartCta,     ///< make the CTA `agent` resident
-  GiveUpWait,   ///< let a time-limited wait of warp `agent` return false
+  RunWarp,     ///< continue the warp `agent`
+  LandCopy,    ///< perform the asynchronous operation `agent`
+  StartCta,    ///< make the CTA `agent` resident
+  GiveUpWait,  ///< let a time-limited wait of warp `agent` return false
 };
 
 /// Bytes that a pending step may touch. Steps with disjoint footprints commute.

@@ -18,9 +18,13 @@ void Binder::begin(uint32_t index) {
   instruction_ = &function_.code[index];
 }
 
-const ptx::Operand& Binder::operand(uint32_t i) const { return function_.operands_of(*instruction_)[i]; }
+const ptx::Operand& Binder::operand(uint32_t i) const {
+  return function_.operands_of(*instruction_)[i];
+}
 
-std::span<const ptx::Operand> Binder::parts(const ptx::Operand& operand) const { return function_.parts_of(operand); }
+std::span<const ptx::Operand> Binder::parts(const ptx::Operand& operand) const {
+  return function_.parts_of(operand);
+}
 
 bool Binder::is_immediate(const ptx::Operand& operand) const {
   return operand.kind == Kind::ImmInt || operand.kind == Kind::ImmF32 || operand.kind == Kind::ImmF64;
@@ -28,18 +32,23 @@ bool Binder::is_immediate(const ptx::Operand& operand) const {
 
 uint64_t Binder::immediate(const ptx::Operand& operand, ScalarType type) const {
   const uint32_t bits = ptx::bits_of(type);
-  const auto narrow = [bits](uint64_t value) { return bits >= 64 ? value : value & ((uint64_t{1} << bits) - 1); };
+  const auto narrow = [bits](uint64_t value) {
+    return bits >= 64 ? value : value & ((uint64_t{1} << bits) - 1);
+  };
   const bool wants_double = type == ScalarType::f64;
   const bool wants_float = type == ScalarType::f32 || type == ScalarType::tf32;
   switch (operand.kind) {
     case Kind::ImmF32:
-      if (wants_double) return std::bit_cast<uint64_t>(double{std::bit_cast<float>(static_cast<uint32_t>(operand.value))});
+      if (wants_double)
+        return std::bit_cast<uint64_t>(double{std::bit_cast<float>(static_cast<uint32_t>(operand.value))});
       return narrow(static_cast<uint32_t>(operand.value));
     case Kind::ImmF64:
-      if (wants_float) return std::bit_cast<uint32_t>(static_cast<float>(std::bit_cast<double>(operand.value)));
+      if (wants_float)
+        return std::bit_cast<uint32_t>(static_cast<float>(std::bit_cast<double>(operand.value)));
       return narrow(static_cast<uint64_t>(operand.value));
     default:
-      // An integer literal where a float is wanted is its value only for literals such as 0; PTX requires float syntax.
+      // An integer literal where a float is wanted is its value only for literals such as 0; PTX requires
+      // float syntax.
       return narrow(static_cast<uint64_t>(operand.value));
   }
 }
@@ -48,7 +57,8 @@ Result<Location> Binder::source(const ptx::Operand& operand, ScalarType type) {
   switch (operand.kind) {
     case Kind::Register: {
       const ScalarType held = function_.regs[operand.index].type;
-      if ((held == ScalarType::pred) != (type == ScalarType::pred)) return unsupported("a predicate mixed with a value");
+      if ((held == ScalarType::pred) != (type == ScalarType::pred))
+        return unsupported("a predicate mixed with a value");
       return function_.location[operand.index];
     }
     case Kind::ImmInt:
@@ -81,7 +91,8 @@ uint32_t intern(BoundFunction& out, T value) {
   std::array<T, kLanes> lanes;
   lanes.fill(value);
   for (size_t at = 0; at + sizeof lanes <= out.constants.size(); at += 128) {
-    if (std::memcmp(out.constants.data() + at, lanes.data(), sizeof lanes) == 0) return static_cast<uint32_t>(at);
+    if (std::memcmp(out.constants.data() + at, lanes.data(), sizeof lanes) == 0)
+      return static_cast<uint32_t>(at);
   }
   const size_t at = out.constants.size();
   out.constants.resize(at + sizeof lanes);
@@ -91,8 +102,12 @@ uint32_t intern(BoundFunction& out, T value) {
 
 }  // namespace
 
-Location Binder::constant32(uint32_t value) { return intern(out_, value) | kConstantBit; }
-Location Binder::constant64(uint64_t value) { return intern(out_, value) | kConstantBit; }
+Location Binder::constant32(uint32_t value) {
+  return intern(out_, value) | kConstantBit;
+}
+Location Binder::constant64(uint64_t value) {
+  return intern(out_, value) | kConstantBit;
+}
 
 Op Binder::op(Handler handler) const {
   Op op;
@@ -121,9 +136,9 @@ Bind find_bind(ptx::Opcode opcode) {
   static const std::vector<Bind> table = [] {
     std::vector<Bind> rows(ptx::kOpcodeCount, nullptr);
     for (const auto& family :
-         {control_rows(), move_rows(), integer_rows(), float_rows(), convert_rows(), memory_rows(), atomic_rows(),
-          warp_rows(), barrier_rows(), mbarrier_rows(), async_copy_rows(), tensor_copy_rows(), matrix_rows(),
-          wgmma_rows(), video_rows()}) {
+         {control_rows(), move_rows(), integer_rows(), float_rows(), convert_rows(), memory_rows(),
+          atomic_rows(), warp_rows(), barrier_rows(), mbarrier_rows(), async_copy_rows(), tensor_copy_rows(),
+          matrix_rows(), wgmma_rows(), video_rows()}) {
       for (const BindRow& row : family) rows[static_cast<size_t>(row.opcode)] = row.bind;
     }
     return rows;
@@ -131,7 +146,8 @@ Bind find_bind(ptx::Opcode opcode) {
   return table[static_cast<size_t>(opcode)];
 }
 
-Result<std::unique_ptr<BoundFunction>> bind_function(const program::Function& function, const Symbols& symbols) {
+Result<std::unique_ptr<BoundFunction>> bind_function(const program::Function& function,
+                                                     const Symbols& symbols) {
   auto out = std::make_unique<BoundFunction>();
   out->lowered = &function;
   out->frame_bytes = function.frame_bytes;

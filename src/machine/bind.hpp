@@ -1,9 +1,10 @@
 // SPDX-FileCopyrightText: The sluice authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// From a lowered instruction to an Op. Each family of instructions (src/machine/ops/*.cpp) has a table of rows, mnemonic
-// and bind function; the bind function looks at modifiers and operands through the Binder and chooses the handler. What
-// it cannot bind exactly it refuses with an Error, and the kernel is refused before it starts.
+// From a lowered instruction to an Op. Each family of instructions (src/machine/ops/*.cpp) has a table of
+// rows, mnemonic and bind function; the bind function looks at modifiers and operands through the Binder and
+// chooses the handler. What it cannot bind exactly it refuses with an Error, and the kernel is refused before
+// it starts.
 #pragma once
 
 #include <bit>
@@ -29,8 +30,9 @@ class Symbols {
   virtual ~Symbols() = default;
   /// Device address of a module variable in global or constant space.
   virtual uint64_t global_address(uint32_t module_variable) const = 0;
-  /// Offset in the CTA's shared memory (reserved part included) of a shared variable of the module or of `function`.
-  /// Dynamic shared memory begins behind all static variables, the same in every launch of the kernel.
+  /// Offset in the CTA's shared memory (reserved part included) of a shared variable of the module or of
+  /// `function`. Dynamic shared memory begins behind all static variables, the same in every launch of the
+  /// kernel.
   virtual uint32_t shared_offset(const program::Function& function, const ptx::Operand& variable) const = 0;
   /// Index into Kernel::functions of the module's function `module_function`.
   virtual Result<uint32_t> function_index(uint32_t module_function) const = 0;
@@ -66,7 +68,8 @@ class Binder {
   uint64_t immediate(const ptx::Operand& operand, ptx::ScalarType type) const;
   const ptx::Reg& reg(const ptx::Operand& operand) const { return function_.regs[operand.index]; }
 
-  // --- locations ----------------------------------------------------------------------------------------------------
+  // --- locations
+  // ----------------------------------------------------------------------------------------------------
   /// Where the value of a source operand lies, as the vector layout of `type` (register or immediate).
   Result<Location> source(const ptx::Operand& operand, ptx::ScalarType type);
   Result<Location> source(uint32_t i, ptx::ScalarType type) { return source(operand(i), type); }
@@ -131,8 +134,9 @@ std::span<const BindRow> video_rows();
 /// The bind function of an opcode, or null where the engine has none.
 Bind find_bind(ptx::Opcode opcode);
 
-/// Binds a lowered function. On failure the error names the instruction, its line in the PTX and, where known, in the
-/// source.
-Result<std::unique_ptr<BoundFunction>> bind_function(const program::Function& function, const Symbols& symbols);
+/// Binds a lowered function. On failure the error names the instruction, its line in the PTX and, where
+/// known, in the source.
+Result<std::unique_ptr<BoundFunction>> bind_function(const program::Function& function,
+                                                     const Symbols& symbols);
 
 }  // namespace sluice::machine

@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: The sluice authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Cluster, CTA and warp construction. Shared memory starts with a fixed pattern rather than zeros: a program that
-// relies on zeroed shared memory must not look right here.
+// Cluster, CTA and warp construction. Shared memory starts with a fixed pattern rather than zeros: a program
+// that relies on zeroed shared memory must not look right here.
 #include "machine/cta_setup.hpp"
 
 #include <algorithm>
@@ -11,7 +11,8 @@ namespace sluice::machine {
 namespace {
 
 constexpr uint8_t kFreshShared = 0xcd;
-constexpr uint32_t kStackBytes = 64 * 1024;  ///< local memory of a thread for calls beyond the kernel's own frame
+constexpr uint32_t kStackBytes =
+    64 * 1024;  ///< local memory of a thread for calls beyond the kernel's own frame
 
 void unflatten(uint64_t linear, const uint32_t (&extent)[3], uint32_t (&index)[3]) {
   index[0] = static_cast<uint32_t>(linear % extent[0]);
@@ -46,7 +47,8 @@ void reserve_registers(Warp& warp, uint32_t bytes) {
   const uint32_t shift = misaligned == 0 ? 0 : kAlign - misaligned;
   if (!warp.registers.empty()) {
     const size_t old = warp.registers.size() - warp.register_shift;
-    std::copy_n(warp.registers.data() + warp.register_shift, std::min(old, grown.size() - shift), grown.data() + shift);
+    std::copy_n(warp.registers.data() + warp.register_shift, std::min(old, grown.size() - shift),
+                grown.data() + shift);
   }
   warp.registers = std::move(grown);
   warp.register_shift = shift;

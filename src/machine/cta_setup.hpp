@@ -16,7 +16,8 @@ constexpr uint32_t kMaxRegisterBytes = uint32_t{64} << 20;
 /// The cluster with linear index `index` of the launch, ready to run.
 std::unique_ptr<Cluster> make_cluster(Worker& worker, const LaunchContext& launch, uint64_t index);
 
-/// Grows the register storage of a warp to hold `bytes` of frames, 64-byte aligned. Cached pointers become stale.
+/// Grows the register storage of a warp to hold `bytes` of frames, 64-byte aligned. Cached pointers become
+/// stale.
 void reserve_registers(Warp& warp, uint32_t bytes);
 
 }  // namespace sluice::machine

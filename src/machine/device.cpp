@@ -24,25 +24,30 @@ using ptx::Space;
 /// Functions have addresses in a range of their own, so that a call through a wrong pointer is seen.
 constexpr uint64_t kFunctionBase = 0x1300'0000'0000;
 
-bool is_shared(Space space) { return space == Space::shared || space == Space::shared_cta; }
+bool is_shared(Space space) {
+  return space == Space::shared || space == Space::shared_cta;
+}
 
-uint64_t round_up(uint64_t value, uint64_t step) { return step <= 1 ? value : (value + step - 1) / step * step; }
+uint64_t round_up(uint64_t value, uint64_t step) {
+  return step <= 1 ? value : (value + step - 1) / step * step;
+}
 
 uint64_t host_now_ns() {
-  return static_cast<uint64_t>(
-      std::chrono::duration_cast<std::chrono::nanoseconds>(std::chrono::steady_clock::now().time_since_epoch()).count());
+  return static_cast<uint64_t>(std::chrono::duration_cast<std::chrono::nanoseconds>(
+                                   std::chrono::steady_clock::now().time_since_epoch())
+                                   .count());
 }
 
 }  // namespace
 
 struct Device::LoadedModule {
   ptx::Module ptx;
-  std::vector<uint64_t> addresses;                                   ///< by variable; 0 = not in global memory
-  std::map<uint32_t, std::unique_ptr<program::Function>> lowered;    ///< by function index
+  std::vector<uint64_t> addresses;                                 ///< by variable; 0 = not in global memory
+  std::map<uint32_t, std::unique_ptr<program::Function>> lowered;  ///< by function index
   std::map<uint32_t, std::unique_ptr<Kernel>> kernels;
   std::map<uint32_t, Error> refused;
   std::map<std::string, std::pair<uint32_t, std::string>, std::less<>> registers;
-  std::vector<uint64_t> owned;                                       ///< allocations to release
+  std::vector<uint64_t> owned;  ///< allocations to release
 };
 
 /// Symbols as one kernel sees them: which functions it contains, where its shared variables lie.
@@ -50,10 +55,11 @@ class Device::KernelSymbols : public Symbols {
  public:
   KernelSymbols(ModuleId id, const LoadedModule& module) : id_(id), module_(module) {}
 
-  std::map<uint32_t, uint32_t> functions;                                ///< module function -> kernel function
-  std::map<uint32_t, uint32_t> module_shared;                            ///< module variable -> offset
-  std::map<std::pair<uint32_t, uint32_t>, uint32_t> function_shared;     ///< (module function, variable) -> offset
-  std::map<uint32_t, uint32_t> parameters;                               ///< entry's variable -> offset
+  std::map<uint32_t, uint32_t> functions;      ///< module function -> kernel function
+  std::map<uint32_t, uint32_t> module_shared;  ///< module variable -> offset
+  std::map<std::pair<uint32_t, uint32_t>, uint32_t>
+      function_shared;                      ///< (module function, variable) -> offset
+  std::map<uint32_t, uint32_t> parameters;  ///< entry's variable -> offset
   uint32_t entry = 0;
 
   uint64_t global_address(uint32_t variable) const override { return module_.addresses[variable]; }
@@ -68,12 +74,16 @@ class Device::KernelSymbols : public Symbols {
   Result<uint32_t> function_index(uint32_t module_function) const override {
     const auto found = functions.find(module_function);
     if (found != functions.end()) return found->second;
-    return Error{fmt::format("calls `{}`, which has no code in this module", module_.ptx.functions[module_function].name), {}};
+    return Error{fmt::format("calls `{}`, which has no code in this module",
+                             module_.ptx.functions[module_function].name),
+                 {}};
   }
   bool is_entry_parameter(const program::Function& f, uint32_t variable) const override {
     return f.module_index == entry && parameters.contains(variable);
   }
-  uint32_t parameter_offset(const program::Function&, uint32_t variable) const override { return parameters.at(variable); }
+  uint32_t parameter_offset(const program::Function&, uint32_t variable) const override {
+    return parameters.at(variable);
+  }
   uint64_t function_address(uint32_t module_function) const override {
     return kFunctionBase + (uint64_t{id_} << 32) + (uint64_t{module_function} + 1) * 16;
   }
@@ -86,7 +96,8 @@ class Device::KernelSymbols : public Symbols {
 Device::Device(DeviceLimits limits) : limits_(limits), memory_(limits.memory_bytes) {}
 Device::~Device() = default;
 
-// --- modules --------------------------------------------------------------------------------------------------------------
+// --- modules
+// --------------------------------------------------------------------------------------------------------------
 
 Result<Device::ModuleId> Device::load(ptx::Module module) {
   const auto id = static_cast<ModuleId>(modules_.size());
@@ -100,16 +111,19 @@ Result<Device::ModuleId> Device::load(ptx::Module module) {
     const ptx::Variable& v = variables[i];
     if (v.space != Space::global && v.space != Space::const_) continue;
     if (v.linkage == ptx::Linkage::external) {
-      return Error{fmt::format("variable `{}` is declared here and defined nowhere", v.name), loaded->ptx.name};
+      return Error{fmt::format("variable `{}` is declared here and defined nowhere", v.name),
+                   loaded->ptx.name};
     }
     if (v.size == 0) continue;
     const bool constant = v.space == Space::const_;
     Result<uint64_t> address = memory_.allocate(v.size, std::max<uint64_t>(v.align, 256),
-                                                constant ? AllocationKind::Constant
+                                                constant       ? AllocationKind::Constant
                                                 : v.is_managed ? AllocationKind::Managed
                                                                : AllocationKind::Global,
                                                 v.name, false);
-    if (!address) return Error{fmt::format("variable `{}` of {} bytes: {}", v.name, v.size, address.error().message), loaded->ptx.name};
+    if (!address)
+      return Error{fmt::format("variable `{}` of {} bytes: {}", v.name, v.size, address.error().message),
+                   loaded->ptx.name};
     loaded->addresses[i] = *address;
     loaded->owned.push_back(*address);
   }
@@ -140,7 +154,9 @@ void Device::unload(ModuleId module) {
   modules_[module].reset();
 }
 
-const ptx::Module& Device::module(ModuleId module) const { return modules_[module]->ptx; }
+const ptx::Module& Device::module(ModuleId module) const {
+  return modules_[module]->ptx;
+}
 
 std::optional<ModuleVariable> Device::variable(ModuleId module, std::string_view name) const {
   const LoadedModule& m = *modules_[module];
@@ -183,7 +199,8 @@ Result<const Kernel*> Device::kernel(ModuleId module, std::string_view name) {
 
 namespace {
 
-/// Functions that `entry` can reach, itself first. Where it calls through pointers, all whose address is taken.
+/// Functions that `entry` can reach, itself first. Where it calls through pointers, all whose address is
+/// taken.
 std::vector<uint32_t> reachable(const ptx::Module& module, uint32_t entry) {
   std::vector<uint32_t> order{entry};
   std::vector<bool> seen(module.functions.size(), false);
@@ -274,8 +291,10 @@ Result<std::unique_ptr<Kernel>> Device::make_kernel(ModuleId id, LoadedModule& m
       return;
     }
     shared = round_up(shared, std::max(1u, v.align));
-    if (of_module) symbols.module_shared[index] = static_cast<uint32_t>(shared);
-    else symbols.function_shared[{f, index}] = static_cast<uint32_t>(shared);
+    if (of_module)
+      symbols.module_shared[index] = static_cast<uint32_t>(shared);
+    else
+      symbols.function_shared[{f, index}] = static_cast<uint32_t>(shared);
     shared += v.size;
   };
   std::vector<bool> placed(module.ptx.variables.size(), false);
@@ -296,8 +315,10 @@ Result<std::unique_ptr<Kernel>> Device::make_kernel(ModuleId id, LoadedModule& m
   kernel->dynamic_shared_align = static_cast<uint32_t>(dynamic_align);
   const auto dynamic_at = static_cast<uint32_t>(round_up(shared, dynamic_align));
   for (const auto& [of_module, where] : dynamic) {
-    if (of_module) symbols.module_shared[where.second] = dynamic_at;
-    else symbols.function_shared[where] = dynamic_at;
+    if (of_module)
+      symbols.module_shared[where.second] = dynamic_at;
+    else
+      symbols.function_shared[where] = dynamic_at;
   }
 
   // Bind.
@@ -318,9 +339,11 @@ Result<std::unique_ptr<Kernel>> Device::make_kernel(ModuleId id, LoadedModule& m
   return kernel;
 }
 
-// --- launches -------------------------------------------------------------------------------------------------------------
+// --- launches
+// -------------------------------------------------------------------------------------------------------------
 
-uint32_t Device::ctas_per_multiprocessor(const Kernel& kernel, uint32_t threads, uint32_t dynamic_shared) const {
+uint32_t Device::ctas_per_multiprocessor(const Kernel& kernel, uint32_t threads,
+                                         uint32_t dynamic_shared) const {
   const uint32_t warps = (threads + 31) / 32;
   if (warps == 0) return 0;
   uint64_t ctas = limits_.ctas_per_multiprocessor;
@@ -350,8 +373,8 @@ Result<LaunchResult> Device::launch(const LaunchRequest& request) {
   context.listener = request.listener;
   context.ordinal = ++launches_;
   context.threads = request.block[0] * request.block[1] * request.block[2];
-  const uint64_t dynamic_at =
-      round_up(uint64_t{kReservedShared} + kernel.static_shared, kernel.has_dynamic_shared ? kernel.dynamic_shared_align : 16);
+  const uint64_t dynamic_at = round_up(uint64_t{kReservedShared} + kernel.static_shared,
+                                       kernel.has_dynamic_shared ? kernel.dynamic_shared_align : 16);
   context.dynamic_shared_offset = static_cast<uint32_t>(dynamic_at);
   context.shared_bytes = static_cast<uint32_t>(dynamic_at + request.dynamic_shared);
   context.cluster_ctas = request.cluster[0] * request.cluster[1] * request.cluster[2];
@@ -362,7 +385,8 @@ Result<LaunchResult> Device::launch(const LaunchRequest& request) {
     context.cluster_count *= context.clusters[i];
   }
   context.resident_limit = resident_clusters(kernel, request);
-  if (context.resident_limit == 0) return Error{"one cluster of this launch does not fit on the device", kernel.name};
+  if (context.resident_limit == 0)
+    return Error{"one cluster of this launch does not fit on the device", kernel.name};
   if (request.cooperative && context.cluster_count > context.resident_limit) {
     return Error{"a cooperative launch whose CTAs do not all fit on the device together", kernel.name};
   }
@@ -382,7 +406,8 @@ Result<LaunchResult> Device::launch(const LaunchRequest& request) {
   // A cooperative grid has a workspace: its size, then the word that grid barriers count in (zero at first).
   if (request.cooperative) {
     constexpr uint32_t kWorkspaceBytes = 256;
-    Result<uint64_t> workspace = memory_.allocate(kWorkspaceBytes, 256, AllocationKind::Device, "grid workspace");
+    Result<uint64_t> workspace =
+        memory_.allocate(kWorkspaceBytes, 256, AllocationKind::Device, "grid workspace");
     if (!workspace) {
       memory_.release(*parameters);
       return workspace.error();
@@ -392,7 +417,8 @@ Result<LaunchResult> Device::launch(const LaunchRequest& request) {
   }
 
   // Several host threads only where nobody can tell.
-  uint32_t workers = request.options.workers != 0 ? request.options.workers : std::max(1u, std::thread::hardware_concurrency());
+  uint32_t workers = request.options.workers != 0 ? request.options.workers
+                                                  : std::max(1u, std::thread::hardware_concurrency());
   const bool parallel = request.options.parallel && kernel.independent && request.listener == nullptr &&
                         !request.cooperative && request.options.timing == CopyTiming::Early;
   workers = parallel ? static_cast<uint32_t>(std::min<uint64_t>(workers, context.cluster_count)) : 1;
@@ -417,9 +443,10 @@ Result<LaunchResult> Device::launch(const LaunchRequest& request) {
   }
   team.clear();
   result.phases = std::move(context.phases);
-  std::stable_sort(result.phases.begin(), result.phases.end(), [](const MbarrierRecord& a, const MbarrierRecord& b) {
-    return std::pair(a.cta, a.offset) < std::pair(b.cta, b.offset);
-  });
+  std::stable_sort(result.phases.begin(), result.phases.end(),
+                   [](const MbarrierRecord& a, const MbarrierRecord& b) {
+                     return std::pair(a.cta, a.offset) < std::pair(b.cta, b.offset);
+                   });
   memory_.release(*parameters);
   if (context.grid_workspace != 0) memory_.release(context.grid_workspace);
   return result;

@@ -1,9 +1,9 @@
 // SPDX-FileCopyrightText: The sluice authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// One GPU: its memory, the modules loaded on it, their kernels, and launches. The runtime (src/cuda) and the tests talk
-// to the machine through this class alone. Launches are synchronous: `launch` returns when every CTA has ended or the
-// launch has failed. Not thread-safe; callers serialise.
+// One GPU: its memory, the modules loaded on it, their kernels, and launches. The runtime (src/cuda) and the
+// tests talk to the machine through this class alone. Launches are synchronous: `launch` returns when every
+// CTA has ended or the launch has failed. Not thread-safe; callers serialise.
 #pragma once
 
 #include <map>
@@ -29,7 +29,7 @@ struct DeviceLimits {
   uint32_t ctas_per_multiprocessor = 32;
   uint32_t registers_per_multiprocessor = 65536;
   uint32_t shared_per_multiprocessor = 233472;
-  uint32_t shared_per_cta = 232448;                   ///< opt-in limit, without the reserved part
+  uint32_t shared_per_cta = 232448;  ///< opt-in limit, without the reserved part
   uint32_t max_cluster = 16;
 };
 
@@ -48,9 +48,11 @@ class Device {
   DeviceMemory& memory() { return memory_; }
   const DeviceMemory& memory() const { return memory_; }
 
-  // --- modules ----------------------------------------------------------------------------------------------------------
+  // --- modules
+  // ----------------------------------------------------------------------------------------------------------
   using ModuleId = uint32_t;
-  /// Places the module's variables, with initialisers and relocations applied. Kernels are lowered when first asked for.
+  /// Places the module's variables, with initialisers and relocations applied. Kernels are lowered when first
+  /// asked for.
   Result<ModuleId> load(ptx::Module module);
   void unload(ModuleId module);
   const ptx::Module& module(ModuleId module) const;
@@ -60,18 +62,19 @@ class Device {
   /// Register counts known from machine code that came with the module (kernel name -> registers per thread).
   void set_registers(ModuleId module, std::string_view kernel, uint32_t registers, std::string source);
 
-  /// The kernel, lowered and bound. The error says what the engine cannot execute, with the PTX line and, where known,
-  /// the source line.
+  /// The kernel, lowered and bound. The error says what the engine cannot execute, with the PTX line and,
+  /// where known, the source line.
   Result<const Kernel*> kernel(ModuleId module, std::string_view name);
 
-  // --- launches -----------------------------------------------------------------------------------------------------------
+  // --- launches
+  // -----------------------------------------------------------------------------------------------------------
   /// CTAs of the kernel that fit on one multiprocessor; 0 when even one does not.
   uint32_t ctas_per_multiprocessor(const Kernel& kernel, uint32_t threads, uint32_t dynamic_shared) const;
   /// Clusters that fit on the device together.
   uint64_t resident_clusters(const Kernel& kernel, const LaunchRequest& request) const;
 
-  /// Runs the launch to its end. Preconditions (extents within the limits, parameter bytes of the right size) are the
-  /// caller's to check; a launch that cannot fit is an Error.
+  /// Runs the launch to its end. Preconditions (extents within the limits, parameter bytes of the right size)
+  /// are the caller's to check; a launch that cannot fit is an Error.
   Result<LaunchResult> launch(const LaunchRequest& request);
 
   /// "file.cu:12" of an instruction, or the PTX line where there is no line table.

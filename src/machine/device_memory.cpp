@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: The sluice authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// First-fit allocation in the reserved arena. Blocks are kept apart by an unmapped guard page's worth of address space,
-// so that a host-side overrun faults instead of reaching a neighbour.
+// First-fit allocation in the reserved arena. Blocks are kept apart by an unmapped guard page's worth of
+// address space, so that a host-side overrun faults instead of reaching a neighbour.
 #include "machine/device_memory.hpp"
 
 #include <sys/mman.h>
@@ -16,15 +16,19 @@ namespace {
 
 constexpr uint64_t kPage = 4096;
 
-uint64_t round_up(uint64_t value, uint64_t step) { return (value + step - 1) / step * step; }
+uint64_t round_up(uint64_t value, uint64_t step) {
+  return (value + step - 1) / step * step;
+}
 
 }  // namespace
 
 DeviceMemory::DeviceMemory(uint64_t capacity) : capacity_(round_up(capacity, kPage)) {
-  // Twice the capacity in addresses: guard pages and fragmentation must not eat into what the card would give.
+  // Twice the capacity in addresses: guard pages and fragmentation must not eat into what the card would
+  // give.
   const uint64_t reserve = capacity_ * 2;
   void* const wanted = reinterpret_cast<void*>(kArenaBase);
-  void* const got = mmap(wanted, reserve, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED_NOREPLACE, -1, 0);
+  void* const got = mmap(wanted, reserve, PROT_NONE,
+                         MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED_NOREPLACE, -1, 0);
   if (got == MAP_FAILED) return;
   if (got != wanted) {
     munmap(got, reserve);
@@ -38,8 +42,8 @@ DeviceMemory::~DeviceMemory() {
   if (base_ != 0) munmap(reinterpret_cast<void*>(base_), capacity_ * 2);
 }
 
-Result<uint64_t> DeviceMemory::allocate(uint64_t bytes, uint64_t alignment, AllocationKind kind, std::string name,
-                                        bool read_only) {
+Result<uint64_t> DeviceMemory::allocate(uint64_t bytes, uint64_t alignment, AllocationKind kind,
+                                        std::string name, bool read_only) {
   if (base_ == 0) return Error{"device memory's address range could not be reserved", {}};
   if (bytes == 0) return Error{"an allocation of 0 bytes", {}};
   if (bytes > capacity_ - used_) return Error{"out of device memory", {}};
@@ -51,7 +55,8 @@ Result<uint64_t> DeviceMemory::allocate(uint64_t bytes, uint64_t alignment, Allo
     const uint64_t hole_end = it->first + it->second;
     if (first >= hole_end || hole_end - first < span) continue;
     void* const memory = reinterpret_cast<void*>(first);
-    if (mmap(memory, span - kPage, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED, -1, 0) != memory) {
+    if (mmap(memory, span - kPage, PROT_READ | PROT_WRITE,
+             MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED, -1, 0) != memory) {
       return Error{"the host has no memory left for device memory", {}};
     }
     const uint64_t before = first - it->first;
@@ -76,7 +81,8 @@ bool DeviceMemory::release(uint64_t address) {
   live_.erase(it);
   ++generation_;
   // Give the pages back and make stale pointers fault.
-  mmap(reinterpret_cast<void*>(address), span, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED, -1, 0);
+  mmap(reinterpret_cast<void*>(address), span, PROT_NONE,
+       MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED, -1, 0);
 
   // Coalesce with both neighbours.
   auto [hole, inserted] = free_.emplace(address, span);

@@ -1,9 +1,9 @@
 // SPDX-FileCopyrightText: The sluice authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Global memory: one arena of reserved address space at a fixed address, committed page by page as allocations are
-// made, with every allocation's bounds known. Memory that the host allocated and made visible to the device (pinned,
-// registered) is entered as a foreign range with the same bounds checks.
+// Global memory: one arena of reserved address space at a fixed address, committed page by page as
+// allocations are made, with every allocation's bounds known. Memory that the host allocated and made visible
+// to the device (pinned, registered) is entered as a foreign range with the same bounds checks.
 #pragma once
 
 #include <cstddef>
@@ -20,10 +20,10 @@ enum class AllocationKind : uint8_t { Device, Managed, Global, Parameters, Const
 
 struct Allocation {
   uint64_t first = 0;
-  uint64_t bytes = 0;     ///< exactly what was asked for; an access past it is out of bounds
+  uint64_t bytes = 0;  ///< exactly what was asked for; an access past it is out of bounds
   AllocationKind kind = AllocationKind::Device;
-  bool read_only = false; ///< for kernels
-  std::string name;       ///< symbol name for module variables, empty otherwise
+  bool read_only = false;  ///< for kernels
+  std::string name;        ///< symbol name for module variables, empty otherwise
   uint64_t end() const { return first + bytes; }
   bool contains(uint64_t address, uint64_t size) const {
     return address >= first && size <= bytes && address - first <= bytes - size;
@@ -41,8 +41,8 @@ class DeviceMemory {
   /// Whether the address range could be reserved; without it no allocation succeeds.
   bool ready() const { return base_ != 0; }
 
-  /// Zero-filled memory of exactly `bytes` bounds, aligned to `alignment` (a power of two, at least 256 is used).
-  /// An error when the capacity is exhausted. `bytes` of 0 is an error.
+  /// Zero-filled memory of exactly `bytes` bounds, aligned to `alignment` (a power of two, at least 256 is
+  /// used). An error when the capacity is exhausted. `bytes` of 0 is an error.
   Result<uint64_t> allocate(uint64_t bytes, uint64_t alignment, AllocationKind kind, std::string name = {},
                             bool read_only = false);
 
@@ -66,8 +66,8 @@ class DeviceMemory {
   uint64_t capacity_ = 0;
   uint64_t used_ = 0;
   uint64_t generation_ = 1;
-  std::map<uint64_t, Allocation> live_;           ///< by first address
-  std::map<uint64_t, uint64_t> free_;             ///< first address -> bytes, coalesced, of the arena
+  std::map<uint64_t, Allocation> live_;  ///< by first address
+  std::map<uint64_t, uint64_t> free_;    ///< first address -> bytes, coalesced, of the arena
 };
 
 }  // namespace sluice::machine

@@ -11,24 +11,24 @@ namespace sluice::machine {
 
 enum class FaultKind : uint8_t {
   None,
-  IllegalAddress,        ///< access outside every allocation (CUDA error 700)
-  MisalignedAddress,     ///< natural alignment broken (716)
-  IllegalInstruction,    ///< an operand the instruction cannot take (715)
-  InvalidAddressSpace,   ///< generic address in the wrong window (717)
-  HardwareStack,         ///< call stack exhausted (714)
-  Assert,                ///< a device-side assert failed (710)
-  Trap,                  ///< trap or brkpt
-  LaunchFailure,         ///< everything else a GPU calls "unspecified launch failure" (719)
-  Timeout,               ///< no thread can run again, or the time limit is over (702)
-  Unsupported,           ///< our limit: the engine cannot execute this exactly
+  IllegalAddress,       ///< access outside every allocation (CUDA error 700)
+  MisalignedAddress,    ///< natural alignment broken (716)
+  IllegalInstruction,   ///< an operand the instruction cannot take (715)
+  InvalidAddressSpace,  ///< generic address in the wrong window (717)
+  HardwareStack,        ///< call stack exhausted (714)
+  Assert,               ///< a device-side assert failed (710)
+  Trap,                 ///< trap or brkpt
+  LaunchFailure,        ///< everything else a GPU calls "unspecified launch failure" (719)
+  Timeout,              ///< no thread can run again, or the time limit is over (702)
+  Unsupported,          ///< our limit: the engine cannot execute this exactly
 };
 
 /// The first fault of a launch.
 struct Fault {
   FaultKind kind = FaultKind::None;
-  std::string message;   ///< one sentence, lower case, without the place
-  uint32_t origin = 0;   ///< index into the module's table of origins
-  uint32_t function = 0; ///< lowered function of the kernel
+  std::string message;    ///< one sentence, lower case, without the place
+  uint32_t origin = 0;    ///< index into the module's table of origins
+  uint32_t function = 0;  ///< lowered function of the kernel
   uint32_t instruction = 0;
   uint32_t cta[3] = {};
   uint32_t warp = 0;

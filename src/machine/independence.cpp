@@ -20,19 +20,25 @@ bool is_shared(Space space) {
 bool shares(const program::Function& function, const ptx::Instruction& in) {
   const ptx::Mods& mods = in.mods;
   switch (in.op) {
-    case Opcode::atom: case Opcode::red:
+    case Opcode::atom:
+    case Opcode::red:
       return !is_shared(mods.space());
-    case Opcode::cp_reduce_async_bulk: case Opcode::cp_reduce_async_bulk_tensor:
+    case Opcode::cp_reduce_async_bulk:
+    case Opcode::cp_reduce_async_bulk_tensor:
       // Into global memory unless the destination is shared::cluster, which comes first.
       return !is_shared(mods.space(0));
-    case Opcode::ld: case Opcode::st: {
+    case Opcode::ld:
+    case Opcode::st: {
       if (is_shared(mods.space()) || mods.space() == Space::local) return false;
-      return mods.has(Mod::volatile_) || mods.has(Mod::relaxed) || mods.has(Mod::acquire) || mods.has(Mod::release) ||
-             mods.has(Mod::mmio);
+      return mods.has(Mod::volatile_) || mods.has(Mod::relaxed) || mods.has(Mod::acquire) ||
+             mods.has(Mod::release) || mods.has(Mod::mmio);
     }
-    case Opcode::membar: case Opcode::fence:
+    case Opcode::membar:
+    case Opcode::fence:
       return mods.has(Mod::gl) || mods.has(Mod::gpu) || mods.has(Mod::sys);
-    case Opcode::multimem_ld_reduce: case Opcode::multimem_red: case Opcode::multimem_st:
+    case Opcode::multimem_ld_reduce:
+    case Opcode::multimem_red:
+    case Opcode::multimem_st:
       return true;
     case Opcode::call: {
       const ptx::Operand& target = function.operands_of(in)[1];
@@ -50,7 +56,8 @@ bool shares(const program::Function& function, const ptx::Instruction& in) {
 std::string shares_global_memory(const Kernel& kernel) {
   for (const auto& bound : kernel.functions) {
     for (const ptx::Instruction& in : bound->lowered->code) {
-      if (shares(*bound->lowered, in)) return fmt::format("`{}` in PTX line {}", ptx::spelling(in.op), in.line);
+      if (shares(*bound->lowered, in))
+        return fmt::format("`{}` in PTX line {}", ptx::spelling(in.op), in.line);
     }
   }
   return {};

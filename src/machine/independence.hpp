@@ -10,9 +10,9 @@
 
 namespace sluice::machine {
 
-/// The first instruction through which CTAs could notice each other: atomics, volatile or synchronising accesses to
-/// global memory, fences wider than a cluster, reductions into global memory, calls with an order (printf, malloc).
-/// Empty if there is none.
+/// The first instruction through which CTAs could notice each other: atomics, volatile or synchronising
+/// accesses to global memory, fences wider than a cluster, reductions into global memory, calls with an order
+/// (printf, malloc). Empty if there is none.
 std::string shares_global_memory(const Kernel& kernel);
 
 }  // namespace sluice::machine

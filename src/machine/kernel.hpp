@@ -1,8 +1,9 @@
 // SPDX-FileCopyrightText: The sluice authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// A kernel ready to run: its functions as arrays of Op with their constants, the layout of its parameters and shared
-// memory, and what a launch must know about it. Immutable after `Device::kernel` made it; shared by all workers.
+// A kernel ready to run: its functions as arrays of Op with their constants, the layout of its parameters and
+// shared memory, and what a launch must know about it. Immutable after `Device::kernel` made it; shared by
+// all workers.
 #pragma once
 
 #include <cstdint>
@@ -19,11 +20,11 @@ namespace sluice::machine {
 /// One function of a kernel: index 0 is the entry, the others are what it can call.
 struct BoundFunction {
   const program::Function* lowered = nullptr;
-  std::vector<Op> code;                         ///< the same indices as lowered->code
-  std::vector<uint8_t> constants;               ///< 32-lane vectors, 64-byte aligned from `constants_shift`
+  std::vector<Op> code;            ///< the same indices as lowered->code
+  std::vector<uint8_t> constants;  ///< 32-lane vectors, 64-byte aligned from `constants_shift`
   uint32_t constants_shift = 0;
-  uint32_t frame_bytes = 0;                     ///< multiple of 128
-  uint32_t local_bytes = 0;                     ///< of one activation: .local and .param variables
+  uint32_t frame_bytes = 0;  ///< multiple of 128
+  uint32_t local_bytes = 0;  ///< of one activation: .local and .param variables
   std::vector<std::shared_ptr<const void>> extras;
 
   uint8_t* constant_base() const { return const_cast<uint8_t*>(constants.data()) + constants_shift; }
@@ -37,20 +38,21 @@ struct KernelParameter {
 };
 
 struct Kernel {
-  std::string name;                             ///< as in the PTX (mangled)
+  std::string name;  ///< as in the PTX (mangled)
   uint32_t module = 0;
   std::vector<std::unique_ptr<BoundFunction>> functions;
   std::vector<KernelParameter> parameters;
   uint32_t parameter_bytes = 0;
-  uint32_t static_shared = 0;                   ///< bytes, without the reserved part
+  uint32_t static_shared = 0;  ///< bytes, without the reserved part
   uint32_t dynamic_shared_align = 16;
   bool has_dynamic_shared = false;
-  uint32_t registers = 0;                       ///< per thread; 0 = unknown
-  std::string registers_source;                 ///< "embedded sm_90a code", ".maxnreg", "launch bounds", ...
+  uint32_t registers = 0;        ///< per thread; 0 = unknown
+  std::string registers_source;  ///< "embedded sm_90a code", ".maxnreg", "launch bounds", ...
   ptx::Directives directives;
-  /// CTAs may run on several host threads: no atomics, volatile or wider-than-CTA synchronisation on global memory.
+  /// CTAs may run on several host threads: no atomics, volatile or wider-than-CTA synchronisation on global
+  /// memory.
   bool independent = false;
-  std::string dependent_because;                ///< the first instruction that forbids it
+  std::string dependent_because;  ///< the first instruction that forbids it
 
   uint32_t max_threads() const {
     const auto& d = directives;

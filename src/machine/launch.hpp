@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: The sluice authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// A launch: what is asked for (LaunchRequest), what all workers share while it runs (LaunchContext), what came of it
-// (LaunchResult).
+// A launch: what is asked for (LaunchRequest), what all workers share while it runs (LaunchContext), what
+// came of it (LaunchResult).
 #pragma once
 
 #include <atomic>
@@ -33,12 +33,13 @@ enum class CopyTiming : uint8_t {
 struct LaunchOptions {
   CopyTiming timing = CopyTiming::Early;
   uint64_t seed = 0;
-  bool no_data = false;               ///< protocol alone: payload of copies and matrix operations is not computed
-  bool record_phases = false;         ///< keep how often each mbarrier completed: LaunchResult::phases
-  bool parallel = true;               ///< use several host threads where the kernel allows it
-  uint32_t workers = 0;               ///< host threads, 0 = as many as the host has
-  double timeout_seconds = 0;         ///< wall-clock limit, 0 = none
-  std::vector<std::pair<uint64_t, uint64_t>> ctas;  ///< run only these ranges [first, last] of linear CTAs; empty = all
+  bool no_data = false;        ///< protocol alone: payload of copies and matrix operations is not computed
+  bool record_phases = false;  ///< keep how often each mbarrier completed: LaunchResult::phases
+  bool parallel = true;        ///< use several host threads where the kernel allows it
+  uint32_t workers = 0;        ///< host threads, 0 = as many as the host has
+  double timeout_seconds = 0;  ///< wall-clock limit, 0 = none
+  std::vector<std::pair<uint64_t, uint64_t>>
+      ctas;  ///< run only these ranges [first, last] of linear CTAs; empty = all
 };
 
 struct LaunchRequest {
@@ -47,9 +48,9 @@ struct LaunchRequest {
   uint32_t block[3] = {1, 1, 1};
   uint32_t cluster[3] = {1, 1, 1};
   uint32_t dynamic_shared = 0;
-  std::vector<uint8_t> parameters;    ///< laid out as Kernel::parameters says
-  bool explicit_cluster = false;      ///< a cluster shape was asked for, be it 1x1x1
-  bool cooperative = false;           ///< all CTAs must be resident together
+  std::vector<uint8_t> parameters;  ///< laid out as Kernel::parameters says
+  bool explicit_cluster = false;    ///< a cluster shape was asked for, be it 1x1x1
+  bool cooperative = false;         ///< all CTAs must be resident together
   LaunchOptions options;
   std::function<void(std::string_view)> print;  ///< receives device printf output; may be called from workers
   event::Sink* listener = nullptr;
@@ -59,7 +60,7 @@ struct LaunchStatistics {
   uint64_t warp_instructions = 0;
   uint64_t thread_instructions = 0;
   uint64_t copies = 0;
-  uint64_t mbarrier_phases = 0;      ///< phases completed, all barriers together
+  uint64_t mbarrier_phases = 0;  ///< phases completed, all barriers together
   uint64_t ctas_run = 0;
   uint64_t ctas_skipped = 0;
 };
@@ -72,8 +73,8 @@ struct MbarrierRecord {
 };
 
 struct LaunchResult {
-  Fault fault;                       ///< kind None when all threads ended
-  std::string detail;                ///< several lines for a person: who waits for what, where
+  Fault fault;         ///< kind None when all threads ended
+  std::string detail;  ///< several lines for a person: who waits for what, where
   LaunchStatistics statistics;
   std::vector<MbarrierRecord> phases;  ///< with LaunchOptions::record_phases, by CTA and offset
 };
@@ -84,26 +85,26 @@ struct LaunchContext {
   const Kernel* kernel = nullptr;
   const LaunchRequest* request = nullptr;
   event::Sink* listener = nullptr;
-  uint64_t parameters = 0;           ///< device address of the parameter buffer
-  uint64_t grid_workspace = 0;       ///< device address of what grid barriers count in; 0 unless cooperative
-  uint32_t ordinal = 0;              ///< of the launch in the process
-  uint32_t shared_bytes = 0;         ///< of a CTA, reserved part included
+  uint64_t parameters = 0;      ///< device address of the parameter buffer
+  uint64_t grid_workspace = 0;  ///< device address of what grid barriers count in; 0 unless cooperative
+  uint32_t ordinal = 0;         ///< of the launch in the process
+  uint32_t shared_bytes = 0;    ///< of a CTA, reserved part included
   uint32_t dynamic_shared_offset = 0;
   uint32_t threads = 0;              ///< of a CTA
   uint32_t clusters[3] = {1, 1, 1};  ///< grid in clusters
   uint32_t cluster_ctas = 1;
   bool explicit_cluster = false;
   uint64_t cluster_count = 0;
-  uint64_t resident_limit = 0;       ///< clusters that fit on the device together
+  uint64_t resident_limit = 0;  ///< clusters that fit on the device together
   std::atomic<uint64_t> next_cluster{0};
   std::atomic<uint64_t> running_clusters{0};
   std::atomic<bool> stop{false};
   std::mutex mutex;
-  Fault fault;                       ///< guarded by `mutex`
+  Fault fault;  ///< guarded by `mutex`
   std::string detail;
-  LaunchStatistics statistics;       ///< guarded by `mutex`
+  LaunchStatistics statistics;         ///< guarded by `mutex`
   std::vector<MbarrierRecord> phases;  ///< guarded by `mutex`; unsorted
-  uint64_t deadline_ns = 0;          ///< host clock, 0 = none
+  uint64_t deadline_ns = 0;            ///< host clock, 0 = none
 
   bool failed() const { return stop.load(std::memory_order_relaxed); }
 };

@@ -1,13 +1,14 @@
 // SPDX-FileCopyrightText: The sluice authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// The executable form of one instruction, and where its values lie. A kernel's code is an array of Op; the step loop
-// calls `run` and does nothing else. Operands are locations: byte offsets of 32-lane vectors, in the frame of the
-// running function or in the function's constants (bit 0 set). Predicates are lane masks, one word each, at the start
-// of the frame; predicate 0 is always true and predicate 1 takes results that nobody wants.
+// The executable form of one instruction, and where its values lie. A kernel's code is an array of Op; the
+// step loop calls `run` and does nothing else. Operands are locations: byte offsets of 32-lane vectors, in
+// the frame of the running function or in the function's constants (bit 0 set). Predicates are lane masks,
+// one word each, at the start of the frame; predicate 0 is always true and predicate 1 takes results that
+// nobody wants.
 //
-// Vector layout by register width: 8, 16 and 32 bits take one 32-bit word per lane (upper bits zero), 64 bits one
-// 64-bit word per lane, 128 bits two of them.
+// Vector layout by register width: 8, 16 and 32 bits take one 32-bit word per lane (upper bits zero), 64 bits
+// one 64-bit word per lane, 128 bits two of them.
 #pragma once
 
 #include <cstdint>
@@ -50,7 +51,7 @@ struct Op {
   uint32_t small = 0;            ///< flags or a small number, as the handler likes
   Location e = 0;                ///< a fourth source, or a second destination
   uint32_t more = 0;
-  uint32_t form = 0;             ///< row of the instruction table
+  uint32_t form = 0;  ///< row of the instruction table
 };
 static_assert(sizeof(Op) == 64, "one cache line");
 

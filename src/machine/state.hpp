@@ -1,13 +1,13 @@
 // SPDX-FileCopyrightText: The sluice authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// The state of a running launch: worker > cluster > CTA > warp > split. A warp's lanes that stand at one place form a
-// split; divergence makes more of them, meeting again merges them (lowest place first, so that lanes wait where paths
-// join). State holds indices and plain values; the few cached pointers (`Warp::frame`, `Warp::code`) are set anew
-// whenever a split starts to run, so that a copy of the state is a snapshot.
+// The state of a running launch: worker > cluster > CTA > warp > split. A warp's lanes that stand at one
+// place form a split; divergence makes more of them, meeting again merges them (lowest place first, so that
+// lanes wait where paths join). State holds indices and plain values; the few cached pointers (`Warp::frame`,
+// `Warp::code`) are set anew whenever a split starts to run, so that a copy of the state is a snapshot.
 //
-// Who may touch what: handlers (src/machine/ops) receive the warp and use the members documented here. Only the step
-// loop and the scheduler (worker.cpp) move splits.
+// Who may touch what: handlers (src/machine/ops) receive the warp and use the members documented here. Only
+// the step loop and the scheduler (worker.cpp) move splits.
 #pragma once
 
 #include <array>
@@ -40,80 +40,85 @@ class Worker;
 /// Why a split does not run.
 enum class Wait : uint8_t {
   None,
-  Mbarrier,       ///< key = shared offset in the own CTA, value = parity (0/1), or ordinal parity of a state token
-  NamedBarrier,   ///< key = id
+  Mbarrier,  ///< key = shared offset in the own CTA, value = parity (0/1), or ordinal parity of a state token
+  NamedBarrier,  ///< key = id
   ClusterBarrier,
-  Rendezvous,     ///< the other lanes of an aligned or collective instruction
-  WarpSync,       ///< bar.warp.sync; value = member mask
-  BulkGroup,      ///< key = number of bulk groups that may stay in flight; value 1 for `.read`
-  CpAsyncGroup,   ///< key = number of groups that may stay in flight
-  Wgmma,          ///< key = number of wgmma groups that may stay in flight
-  Registers,      ///< setmaxnreg.inc; key = registers wanted
-  Sleep,          ///< key = clock at which it goes on
-  Dependency,     ///< griddepcontrol.wait
+  Rendezvous,    ///< the other lanes of an aligned or collective instruction
+  WarpSync,      ///< bar.warp.sync; value = member mask
+  BulkGroup,     ///< key = number of bulk groups that may stay in flight; value 1 for `.read`
+  CpAsyncGroup,  ///< key = number of groups that may stay in flight
+  Wgmma,         ///< key = number of wgmma groups that may stay in flight
+  Registers,     ///< setmaxnreg.inc; key = registers wanted
+  Sleep,         ///< key = clock at which it goes on
+  Dependency,    ///< griddepcontrol.wait
 };
 
 /// Lanes of a warp at one place.
 struct Split {
   uint32_t pc = 0;
   uint32_t lanes = 0;
-  uint32_t frame = 0;         ///< index into Warp::frames
+  uint32_t frame = 0;  ///< index into Warp::frames
   Wait wait = Wait::None;
-  bool advance = false;       ///< goes on behind the instruction when woken
-  bool timed = false;         ///< the wait also ends at `deadline`
-  bool slept = false;         ///< it has just woken from nanosleep: the round of the loop around that only looked
-  uint32_t granted = 0;       ///< lanes whose mbarrier wait was satisfied when its phase completed, whatever came since
+  bool advance = false;  ///< goes on behind the instruction when woken
+  bool timed = false;    ///< the wait also ends at `deadline`
+  bool slept = false;    ///< it has just woken from nanosleep: the round of the loop around that only looked
+  uint32_t granted =
+      0;  ///< lanes whose mbarrier wait was satisfied when its phase completed, whatever came since
   uint64_t key = 0;
   uint64_t value = 0;
-  uint64_t deadline = 0;      ///< worker clock in ns, for timed waits
-  uint64_t round_state = 0;   ///< hash of the registers at the last round of a loop that only looked
-  uint32_t rounds = 0;        ///< backward jumps since the split was last put behind the others
+  uint64_t deadline = 0;     ///< worker clock in ns, for timed waits
+  uint64_t round_state = 0;  ///< hash of the registers at the last round of a loop that only looked
+  uint32_t rounds = 0;       ///< backward jumps since the split was last put behind the others
 };
 
 /// One activation of a function, shared by all lanes that came through the same call.
 struct FrameNode {
   uint32_t parent = 0;
-  uint32_t function = 0;   ///< index into Kernel::functions
+  uint32_t function = 0;  ///< index into Kernel::functions
   uint32_t return_pc = 0;
-  uint32_t base = 0;       ///< offset of the frame in Warp::registers
-  uint32_t local_base = 0; ///< offset of the frame in the thread's local memory
-  uint32_t lanes = 0;      ///< lanes inside; 0 = free
+  uint32_t base = 0;        ///< offset of the frame in Warp::registers
+  uint32_t local_base = 0;  ///< offset of the frame in the thread's local memory
+  uint32_t lanes = 0;       ///< lanes inside; 0 = free
 };
 
 /// A warp: 32 lanes, their registers, and the splits they form.
 struct Warp {
-  // --- where it is -------------------------------------------------------------------------------------------------
+  // --- where it is
+  // -------------------------------------------------------------------------------------------------
   Cta* cta = nullptr;
-  uint32_t index = 0;               ///< in the CTA
-  uint32_t threads = 0;             ///< lanes that exist
-  uint32_t live = 0;                ///< lanes that have not exited
+  uint32_t index = 0;    ///< in the CTA
+  uint32_t threads = 0;  ///< lanes that exist
+  uint32_t live = 0;     ///< lanes that have not exited
 
-  // --- the running split (valid inside a handler) --------------------------------------------------------------------
-  uint32_t pc = 0;                  ///< of the instruction that runs
-  uint32_t active = 0;              ///< lanes of the split, before the guard
-  uint8_t* bank[2] = {};            ///< frame of the running function, its constants
+  // --- the running split (valid inside a handler)
+  // --------------------------------------------------------------------
+  uint32_t pc = 0;        ///< of the instruction that runs
+  uint32_t active = 0;    ///< lanes of the split, before the guard
+  uint8_t* bank[2] = {};  ///< frame of the running function, its constants
   const Op* code = nullptr;
   uint32_t frame_node = 0;
-  bool acted = false;               ///< since the last backward jump: something others could see was changed
-  bool clock_read = false;          ///< since the last backward jump: a clock was read
-  bool polled = false;              ///< since the last backward jump: something that others change was read
+  bool acted = false;       ///< since the last backward jump: something others could see was changed
+  bool clock_read = false;  ///< since the last backward jump: a clock was read
+  bool polled = false;      ///< since the last backward jump: something that others change was read
 
-  // --- storage -------------------------------------------------------------------------------------------------------
-  std::vector<uint8_t> registers;   ///< 64-byte aligned through `register_shift`
+  // --- storage
+  // -------------------------------------------------------------------------------------------------------
+  std::vector<uint8_t> registers;  ///< 64-byte aligned through `register_shift`
   uint32_t register_shift = 0;
   std::vector<FrameNode> frames;
-  std::vector<Split> splits;        ///< splits[current] is the running one
+  std::vector<Split> splits;  ///< splits[current] is the running one
   uint32_t current = 0;
-  bool queued = false;              ///< in the worker's ready queue
-  std::vector<uint8_t> local;       ///< local memory: lane-major, `local_bytes` each
+  bool queued = false;         ///< in the worker's ready queue
+  std::vector<uint8_t> local;  ///< local memory: lane-major, `local_bytes` each
   uint32_t local_bytes = 0;
-  std::vector<uint32_t> bulk_group;      ///< per lane: ordinal of the bulk group being filled (empty until used)
-  std::vector<uint32_t> cp_async_group;  ///< per lane: ordinal of the cp.async group being filled
+  std::vector<uint32_t> bulk_group;  ///< per lane: ordinal of the bulk group being filled (empty until used)
+  std::vector<uint32_t> cp_async_group;             ///< per lane: ordinal of the cp.async group being filled
   std::array<uint64_t, kLanes> cluster_arrivals{};  ///< per lane: barrier.cluster phases arrived in
-  uint32_t register_budget = 0;          ///< setmaxnreg: registers per thread now
-  uint32_t carry = 0;                    ///< condition code of add.cc and its kin, a lane mask
+  uint32_t register_budget = 0;                     ///< setmaxnreg: registers per thread now
+  uint32_t carry = 0;                               ///< condition code of add.cc and its kin, a lane mask
 
-  // --- access to values ----------------------------------------------------------------------------------------------
+  // --- access to values
+  // ----------------------------------------------------------------------------------------------
   template <class T>
   T* at(Location location) {
     return reinterpret_cast<T*>(bank[location & 1] + (location & ~kConstantBit));
@@ -125,14 +130,15 @@ struct Warp {
   /// Ends the launch with `kind`: returns Step::Fault. `lane` is the first faulting lane.
   Step fault(FaultKind kind, std::string message, uint32_t lane = 0, uint64_t address = 0);
 
-  /// Parks the running split. It runs the instruction again (Blocked) or goes on behind it (Parked) when woken.
+  /// Parks the running split. It runs the instruction again (Blocked) or goes on behind it (Parked) when
+  /// woken.
   Step block(Wait wait, uint64_t key, uint64_t value = 0);
   Step park(Wait wait, uint64_t key, uint64_t value = 0);
   /// The same with a deadline in ns of the worker's clock.
   Step block_until(Wait wait, uint64_t key, uint64_t value, uint64_t deadline);
 
-  /// For instructions that lanes execute together: Step::Next once the running split holds all non-exited lanes of
-  /// `required`; otherwise parks it until they have come to the same instruction.
+  /// For instructions that lanes execute together: Step::Next once the running split holds all non-exited
+  /// lanes of `required`; otherwise parks it until they have come to the same instruction.
   Step rendezvous(uint32_t required) {
     const uint32_t needed = required & live;
     if ((active & needed) == needed) return Step::Next;
@@ -151,44 +157,45 @@ struct NamedBarrierState {
   bool all_threads = false;  ///< the open generation waits for every thread that has not exited
   uint32_t arrived = 0;
   uint64_t generation = 0;
-  uint32_t holds = 0;        ///< barrier.red: threads whose predicate held
+  uint32_t holds = 0;  ///< barrier.red: threads whose predicate held
 };
 
 /// A wgmma that one warp of a warpgroup has issued: what it needs once all four have come.
 struct WgmmaIssue {
   const Op* op = nullptr;
-  uint32_t frame_base = 0;   ///< of the function that issued it: its registers are named relative to it
-  uint32_t function = 0;     ///< place of the instruction
+  uint32_t frame_base = 0;  ///< of the function that issued it: its registers are named relative to it
+  uint32_t function = 0;    ///< place of the instruction
   uint32_t pc = 0;
-  bool scale_d = false;      ///< the accumulators are added to, not overwritten
-  uint64_t a = 0, b = 0;     ///< matrix descriptors
+  bool scale_d = false;   ///< the accumulators are added to, not overwritten
+  uint64_t a = 0, b = 0;  ///< matrix descriptors
 };
 
 /// The four warps of a warpgroup and their wgmma operations in flight. Filled by ops/wgmma.cpp.
 struct WarpgroupState {
-  std::deque<WgmmaIssue> issued[4];          ///< by warp: not yet issued by all four
-  uint64_t issued_count[4] = {};             ///< operations that the warp has issued altogether
-  std::deque<uint64_t> groups[4];            ///< committed groups: operations issued up to each commit
-  uint64_t submitted = 0;                    ///< operations that all four warps have issued
-  uint64_t performed = 0;                    ///< operations performed, in order
+  std::deque<WgmmaIssue> issued[4];  ///< by warp: not yet issued by all four
+  uint64_t issued_count[4] = {};     ///< operations that the warp has issued altogether
+  std::deque<uint64_t> groups[4];    ///< committed groups: operations issued up to each commit
+  uint64_t submitted = 0;            ///< operations that all four warps have issued
+  uint64_t performed = 0;            ///< operations performed, in order
 };
 
 struct Cta {
   Cluster* cluster = nullptr;
   uint32_t index[3] = {};
-  uint32_t linear = 0;                 ///< linear index in the grid
-  uint32_t rank = 0;                   ///< in the cluster
-  std::vector<uint8_t> shared;         ///< from offset 0; the first kReservedShared bytes belong to the system
+  uint32_t linear = 0;          ///< linear index in the grid
+  uint32_t rank = 0;            ///< in the cluster
+  std::vector<uint8_t> shared;  ///< from offset 0; the first kReservedShared bytes belong to the system
   std::vector<std::unique_ptr<Warp>> warps;
   std::vector<WarpgroupState> warpgroups;
   std::array<NamedBarrierState, 16> named;
   uint32_t live_warps = 0;
   uint32_t live_threads = 0;
-  uint32_t register_pool = 0;          ///< registers free for setmaxnreg.inc
-  uint32_t mbarrier_waiters = 0;       ///< splits parked on Wait::Mbarrier
+  uint32_t register_pool = 0;     ///< registers free for setmaxnreg.inc
+  uint32_t mbarrier_waiters = 0;  ///< splits parked on Wait::Mbarrier
   /// Phases completed since init, by the barrier's offset: the unbounded ordinal behind the phase bit.
   std::unordered_map<uint32_t, uint64_t> mbarrier_phases;
-  std::vector<MbarrierRecord> ended_mbarriers;  ///< with LaunchOptions::record_phases: those inval or init ended
+  std::vector<MbarrierRecord>
+      ended_mbarriers;  ///< with LaunchOptions::record_phases: those inval or init ended
   uint64_t exited_at = 0;
 
   bool ended() const { return live_warps == 0; }
@@ -206,7 +213,7 @@ struct Cluster {
   uint32_t linear = 0;
   std::vector<std::unique_ptr<Cta>> ctas;
   // barrier.cluster
-  uint32_t arrived = 0;                ///< threads arrived in this phase
+  uint32_t arrived = 0;  ///< threads arrived in this phase
   uint64_t phase = 0;
   uint32_t live_threads() const {
     uint32_t sum = 0;
@@ -216,19 +223,28 @@ struct Cluster {
 };
 
 /// Kinds of asynchronous operations, as the groups that wait for them tell them apart.
-enum class AsyncKind : uint8_t { CpAsync, BulkToShared, BulkToGlobal, BulkToCluster, StoreAsync, Wgmma, Prefetch };
+enum class AsyncKind : uint8_t {
+  CpAsync,
+  BulkToShared,
+  BulkToGlobal,
+  BulkToCluster,
+  StoreAsync,
+  Wgmma,
+  Prefetch
+};
 
-/// An asynchronous operation in flight. `perform` reads the source, writes the destination and signals completion; it
-/// may do one piece and return false to be called again. `args` is a trivially copyable struct of the unit's own.
+/// An asynchronous operation in flight. `perform` reads the source, writes the destination and signals
+/// completion; it may do one piece and return false to be called again. `args` is a trivially copyable struct
+/// of the unit's own.
 struct AsyncOp {
   static constexpr size_t kArgBytes = 320;
   using Perform = bool (*)(Worker& worker, AsyncOp& op);
 
   uint64_t id = 0;
   AsyncKind kind{};
-  bool source_read = false;      ///< the source may be overwritten (`cp.async.bulk.wait_group.read`)
-  uint32_t cluster = 0;          ///< ordinal in Worker::resident at issue; use `cta` for the issuing CTA
-  Cta* cta = nullptr;            ///< issuing CTA
+  bool source_read = false;  ///< the source may be overwritten (`cp.async.bulk.wait_group.read`)
+  uint32_t cluster = 0;      ///< ordinal in Worker::resident at issue; use `cta` for the issuing CTA
+  Cta* cta = nullptr;        ///< issuing CTA
   uint32_t warp = 0;
   uint32_t lane = 0;
   uint32_t group = 0;            ///< bulk or cp.async group of the issuing lane
@@ -244,7 +260,8 @@ struct AsyncOp {
   }
 };
 
-/// Runs clusters of one launch on one host thread: the step loop, the ready queue, asynchronous operations, the clock.
+/// Runs clusters of one launch on one host thread: the step loop, the ready queue, asynchronous operations,
+/// the clock.
 class Worker {
  public:
   Worker(LaunchContext& launch, uint32_t id) : launch_(launch), id_(id) {}
@@ -255,7 +272,8 @@ class Worker {
   LaunchContext& launch() { return launch_; }
   const Kernel& kernel() const { return *launch_.kernel; }
 
-  // --- for handlers ----------------------------------------------------------------------------------------------------
+  // --- for handlers
+  // ----------------------------------------------------------------------------------------------------
   /// Hands over an asynchronous operation. Under CopyTiming::Early it is performed before this returns.
   void submit(AsyncOp op);
   /// Whether an operation of this lane and kind, with group < `before`, is in flight.
@@ -268,8 +286,8 @@ class Worker {
   void wake_all(Cta& cta, Wait wait);
   void wake_cluster(Cluster& cluster);
 
-  /// Host address of global memory for a kernel's access; null when it is outside every allocation (or read-only and
-  /// `write`). Constant-time for accesses that stay in the allocation of the one before.
+  /// Host address of global memory for a kernel's access; null when it is outside every allocation (or
+  /// read-only and `write`). Constant-time for accesses that stay in the allocation of the one before.
   uint8_t* global_at(uint64_t address, uint64_t bytes, bool write) {
     if (address - cached_first_ > cached_bytes_ || bytes > cached_bytes_ - (address - cached_first_) ||
         (write && cached_read_only_)) {
@@ -278,8 +296,8 @@ class Worker {
     return reinterpret_cast<uint8_t*>(address);
   }
 
-  /// The allocation of the access before: where it starts, and the largest offset at which `bytes` still fit. False if
-  /// none do, or if `write` is not allowed there.
+  /// The allocation of the access before: where it starts, and the largest offset at which `bytes` still fit.
+  /// False if none do, or if `write` is not allowed there.
   bool cached_allocation(uint64_t bytes, bool write, uint64_t& first, uint64_t& room) const {
     if (bytes > cached_bytes_ || (write && cached_read_only_)) return false;
     first = cached_first_;
@@ -289,7 +307,8 @@ class Worker {
   const Allocation* find_allocation(uint64_t address) const;
   void forget_cached_allocation() { cached_bytes_ = 0; }
 
-  /// The CTA that a shared::cluster address names, seen from `cta`; null when it has no such rank or has ended.
+  /// The CTA that a shared::cluster address names, seen from `cta`; null when it has no such rank or has
+  /// ended.
   Cta* shared_owner(Cta& cta, uint32_t address) {
     const uint32_t rank = address >> kSharedRankShift;
     if (rank == cta.rank) return &cta;
@@ -298,7 +317,9 @@ class Worker {
 
   uint64_t clock_ns() const { return clock_ns_; }  ///< virtual time, the same on every run
   void note_progress() { progress_ = acted_ = true; }
-  void note_sleeper(uint64_t deadline) { next_sleeper_ = deadline < next_sleeper_ ? deadline : next_sleeper_; }
+  void note_sleeper(uint64_t deadline) {
+    next_sleeper_ = deadline < next_sleeper_ ? deadline : next_sleeper_;
+  }
   void note_clock_read(Warp& warp) {
     clock_was_read_ = true;
     warp.polled = true;
@@ -306,20 +327,22 @@ class Worker {
   }
   /// Closes a round of a loop that only looked at what others change: Step::Yield if nothing came of it.
   Step close_idle_round(Warp& warp);
-  void ended_lanes(Warp& warp, uint32_t lanes);    ///< lanes exit: barriers and rendezvous are looked at again
-  void fail(Fault fault);                          ///< the first fault of the launch wins
+  void ended_lanes(Warp& warp, uint32_t lanes);  ///< lanes exit: barriers and rendezvous are looked at again
+  void fail(Fault fault);                        ///< the first fault of the launch wins
   bool failed() const { return launch_.failed(); }
   event::Sink* listener() const { return launch_.listener; }
   uint64_t next_operation() { return ++operations_; }
   LaunchStatistics& statistics() { return local_statistics_; }
 
-  // --- for control instructions ------------------------------------------------------------------------------------------
+  // --- for control instructions
+  // ------------------------------------------------------------------------------------------
   /// Divides the running split: `lanes` go to `target`, the rest to the next instruction.
   Step diverge(Warp& warp, uint32_t lanes, uint32_t target);
-  /// Divides the running split: `lanes` stay at this instruction and run it again now, the rest comes to it later.
+  /// Divides the running split: `lanes` stay at this instruction and run it again now, the rest comes to it
+  /// later.
   Step separate(Warp& warp, uint32_t lanes);
   Step call(Warp& warp, uint32_t lanes, uint32_t function);
-  Step leave(Warp& warp, uint32_t lanes);          ///< return from the function (or exit from the kernel)
+  Step leave(Warp& warp, uint32_t lanes);  ///< return from the function (or exit from the kernel)
   Step exit(Warp& warp, uint32_t lanes);
 
  private:
@@ -350,7 +373,8 @@ class Worker {
   uint64_t random_ = 0;
   bool progress_ = false;  ///< in this turn: something ran that was not a spin
   bool acted_ = false;     ///< in this turn: something that others can see has changed
-  uint32_t counted_rounds_ = 0;  ///< rounds of loops in which only a counter moved, since anything else has happened
+  uint32_t counted_rounds_ =
+      0;  ///< rounds of loops in which only a counter moved, since anything else has happened
   bool clock_was_read_ = false;
   uint32_t limit_pc_ = 0;  ///< the running split must stop before it reaches this place
   uint64_t cached_first_ = 1;
@@ -362,6 +386,8 @@ class Worker {
   uint64_t idle_time_ = 0;
 };
 
-inline Worker& Warp::worker() const { return *cta->cluster->worker; }
+inline Worker& Warp::worker() const {
+  return *cta->cluster->worker;
+}
 
 }  // namespace sluice::machine

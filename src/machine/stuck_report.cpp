@@ -16,18 +16,31 @@ namespace {
 
 std::string what(const Split& split) {
   switch (split.wait) {
-    case Wait::None: return "runs in a loop that changes nothing";
-    case Wait::Mbarrier: return fmt::format("waits for phase parity {} of the mbarrier at shared offset 0x{:x}", split.value & 1, split.key);
-    case Wait::NamedBarrier: return fmt::format("waits at named barrier {}", split.key);
-    case Wait::ClusterBarrier: return "waits at the cluster barrier";
-    case Wait::Rendezvous: return "waits for other lanes of the warp at an aligned or collective instruction";
-    case Wait::WarpSync: return fmt::format("waits at bar.warp.sync for lanes 0x{:08x}", split.value);
-    case Wait::BulkGroup: return "waits for bulk copies";
-    case Wait::CpAsyncGroup: return "waits for cp.async copies";
-    case Wait::Wgmma: return "waits for wgmma operations";
-    case Wait::Registers: return fmt::format("waits for {} registers (setmaxnreg)", split.key);
-    case Wait::Sleep: return "sleeps in a loop that changes nothing";
-    case Wait::Dependency: return "waits for the kernel before it";
+    case Wait::None:
+      return "runs in a loop that changes nothing";
+    case Wait::Mbarrier:
+      return fmt::format("waits for phase parity {} of the mbarrier at shared offset 0x{:x}", split.value & 1,
+                         split.key);
+    case Wait::NamedBarrier:
+      return fmt::format("waits at named barrier {}", split.key);
+    case Wait::ClusterBarrier:
+      return "waits at the cluster barrier";
+    case Wait::Rendezvous:
+      return "waits for other lanes of the warp at an aligned or collective instruction";
+    case Wait::WarpSync:
+      return fmt::format("waits at bar.warp.sync for lanes 0x{:08x}", split.value);
+    case Wait::BulkGroup:
+      return "waits for bulk copies";
+    case Wait::CpAsyncGroup:
+      return "waits for cp.async copies";
+    case Wait::Wgmma:
+      return "waits for wgmma operations";
+    case Wait::Registers:
+      return fmt::format("waits for {} registers (setmaxnreg)", split.key);
+    case Wait::Sleep:
+      return "sleeps in a loop that changes nothing";
+    case Wait::Dependency:
+      return "waits for the kernel before it";
   }
   return "waits";
 }
@@ -80,8 +93,9 @@ StuckReport describe_stuck(const LaunchContext& launch, const std::vector<const 
       report.text += fmt::format("... and {} more groups\n", groups.size() - kMostLines);
       break;
     }
-    report.text += fmt::format("{}: CTA {} warp{} {} {}\n", launch.device->place(*launch.kernel, key.function, key.pc), key.cta,
-                               warps.size() == 1 ? "" : "s", ranges(warps), key.text);
+    report.text +=
+        fmt::format("{}: CTA {} warp{} {} {}\n", launch.device->place(*launch.kernel, key.function, key.pc),
+                    key.cta, warps.size() == 1 ? "" : "s", ranges(warps), key.text);
   }
   report.fault.kind = FaultKind::Timeout;
   report.fault.message = "every live thread waits, and nothing in flight can wake one";

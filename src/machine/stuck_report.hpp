@@ -12,8 +12,8 @@
 namespace sluice::machine {
 
 struct StuckReport {
-  Fault fault;        ///< kind Timeout, placed at the first stuck wait
-  std::string text;   ///< one line per group of equal waits
+  Fault fault;       ///< kind Timeout, placed at the first stuck wait
+  std::string text;  ///< one line per group of equal waits
 };
 
 StuckReport describe_stuck(const LaunchContext& launch, const std::vector<const Cluster*>& clusters);

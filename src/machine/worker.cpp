@@ -3,15 +3,16 @@
 //
 // The scheduler and the step loop.
 //
-// Warps that can run stand in one queue and take turns of a bounded number of instructions. Within a warp, the split
-// at the lowest place runs first and stops where another one waits, so that lanes meet again at the earliest point
-// (code is laid out so that a join lies behind everything that leads to it); a split that spins without effect, or
-// loops for long, steps back behind its siblings. Clusters are made resident one after the other and only when those
-// already resident cannot go on without another, up to what fits on the device: every such order is one that a GPU may
-// show, and kernels that wait for each other across CTAs still find them all resident.
+// Warps that can run stand in one queue and take turns of a bounded number of instructions. Within a warp,
+// the split at the lowest place runs first and stops where another one waits, so that lanes meet again at the
+// earliest point (code is laid out so that a join lies behind everything that leads to it); a split that
+// spins without effect, or loops for long, steps back behind its siblings. Clusters are made resident one
+// after the other and only when those already resident cannot go on without another, up to what fits on the
+// device: every such order is one that a GPU may show, and kernels that wait for each other across CTAs still
+// find them all resident.
 //
-// When nothing can run, the machine is quiescent: asynchronous operations in flight land, then virtual time moves to
-// the next deadline, and when time alone cannot help, the launch is deadlocked.
+// When nothing can run, the machine is quiescent: asynchronous operations in flight land, then virtual time
+// moves to the next deadline, and when time alone cannot help, the launch is deadlocked.
 #include <algorithm>
 #include <chrono>
 
@@ -26,20 +27,22 @@ namespace sluice::machine {
 namespace {
 
 constexpr uint32_t kTurnInstructions = 4096;
-constexpr uint32_t kLongLoop = 4096;                       ///< backward jumps after which siblings get a turn
-constexpr uint64_t kFirstIdleJump = 1'000;                 ///< ns of virtual time
+constexpr uint32_t kLongLoop = 4096;        ///< backward jumps after which siblings get a turn
+constexpr uint64_t kFirstIdleJump = 1'000;  ///< ns of virtual time
 constexpr uint32_t kCountedRounds = 1'000'000;
-constexpr uint64_t kIdleLimit = 20'000'000'000;            ///< ns without progress: time will not help
+constexpr uint64_t kIdleLimit = 20'000'000'000;  ///< ns without progress: time will not help
 constexpr uint32_t kNoLimit = 0xffffffffu;
 
 uint64_t host_now_ns() {
-  return static_cast<uint64_t>(
-      std::chrono::duration_cast<std::chrono::nanoseconds>(std::chrono::steady_clock::now().time_since_epoch()).count());
+  return static_cast<uint64_t>(std::chrono::duration_cast<std::chrono::nanoseconds>(
+                                   std::chrono::steady_clock::now().time_since_epoch())
+                                   .count());
 }
 
 }  // namespace
 
-// --- the outer loop ------------------------------------------------------------------------------------------------------
+// --- the outer loop
+// ------------------------------------------------------------------------------------------------------
 
 void Worker::run() {
   random_ = launch_.request->options.seed * 0x9e3779b97f4a7c15ull + 0x1234567;
@@ -118,7 +121,8 @@ void Worker::record_phases(Cluster& cluster) {
   const std::lock_guard lock(launch_.mutex);
   for (const auto& cta : cluster.ctas) {
     launch_.phases.insert(launch_.phases.end(), cta->ended_mbarriers.begin(), cta->ended_mbarriers.end());
-    for (const auto& [offset, phases] : cta->mbarrier_phases) launch_.phases.push_back({cta->linear, offset, phases});
+    for (const auto& [offset, phases] : cta->mbarrier_phases)
+      launch_.phases.push_back({cta->linear, offset, phases});
   }
 }
 
@@ -129,8 +133,10 @@ void Worker::wake_sleepers() {
       for (const auto& warp : cta->warps) {
         for (Split& split : warp->splits) {
           if (split.wait != Wait::Sleep) continue;
-          if (split.deadline <= clock_ns_) unpark(*warp, split);
-          else next_sleeper_ = std::min(next_sleeper_, split.deadline);
+          if (split.deadline <= clock_ns_)
+            unpark(*warp, split);
+          else
+            next_sleeper_ = std::min(next_sleeper_, split.deadline);
         }
       }
     }
@@ -157,7 +163,9 @@ bool Worker::quiesce() {
   if (earliest == UINT64_MAX && !(clock_was_read_ && !ready_.empty())) return false;
   if (idle_time_ > kIdleLimit) return false;
   const uint64_t jump = std::max(kFirstIdleJump, idle_time_);
-  const uint64_t target = earliest == UINT64_MAX ? clock_ns_ + jump : std::max(earliest, clock_ns_ + (idle_time_ == 0 ? 0 : jump));
+  const uint64_t target = earliest == UINT64_MAX
+                              ? clock_ns_ + jump
+                              : std::max(earliest, clock_ns_ + (idle_time_ == 0 ? 0 : jump));
   idle_time_ += std::max<uint64_t>(target > clock_ns_ ? target - clock_ns_ : 0, kFirstIdleJump);
   const uint64_t moved = target > clock_ns_ ? target - clock_ns_ : 0;
   clock_ns_ += moved;
@@ -194,7 +202,8 @@ void Worker::report_deadlock() {
   fail(std::move(report.fault));
 }
 
-// --- asynchronous operations --------------------------------------------------------------------------------------------
+// --- asynchronous operations
+// --------------------------------------------------------------------------------------------
 
 void Worker::submit(AsyncOp op) {
   op.id = next_operation();
@@ -226,17 +235,19 @@ bool Worker::land_one(size_t which) {
   return done;
 }
 
-bool Worker::in_flight(const Warp& warp, uint32_t lane, AsyncKind kind, uint32_t before, bool source_only) const {
+bool Worker::in_flight(const Warp& warp, uint32_t lane, AsyncKind kind, uint32_t before,
+                       bool source_only) const {
   for (const AsyncOp& op : async_) {
-    if (op.cta == warp.cta && op.warp == warp.index && op.lane == lane && op.kind == kind && op.group < before &&
-        !(source_only && op.source_read)) {
+    if (op.cta == warp.cta && op.warp == warp.index && op.lane == lane && op.kind == kind &&
+        op.group < before && !(source_only && op.source_read)) {
       return true;
     }
   }
   return false;
 }
 
-// --- waking ----------------------------------------------------------------------------------------------------------------
+// --- waking
+// ----------------------------------------------------------------------------------------------------------------
 
 void Worker::ready(Warp& warp) {
   if (warp.queued || warp.live == 0) return;
@@ -273,8 +284,8 @@ void Worker::wake_all(Cta& cta, Wait wait) {
 void Worker::wake_mbarrier(Cta& cta, uint32_t offset) {
   note_progress();
   if (cta.mbarrier_waiters == 0) return;
-  // Whoever waits here waits for the phase that has just completed, and has seen it: a hardware wait that is suspended
-  // does not sleep through the phases that follow, however late its warp runs again.
+  // Whoever waits here waits for the phase that has just completed, and has seen it: a hardware wait that is
+  // suspended does not sleep through the phases that follow, however late its warp runs again.
   for (auto& warp : cta.warps) {
     for (Split& split : warp->splits) {
       if (split.wait != Wait::Mbarrier || split.key != offset) continue;
@@ -328,7 +339,8 @@ Step Warp::block_until(Wait wait, uint64_t key, uint64_t value, uint64_t deadlin
   return Step::Blocked;
 }
 
-// --- splits ------------------------------------------------------------------------------------------------------------------
+// --- splits
+// ------------------------------------------------------------------------------------------------------------------
 
 bool Worker::enter_split(Warp& warp, uint32_t index) {
   Split& split = warp.splits[index];
@@ -377,7 +389,9 @@ bool Worker::lookup_global(uint64_t address, uint64_t bytes, bool write) {
   return true;
 }
 
-const Allocation* Worker::find_allocation(uint64_t address) const { return launch_.device->memory().find(address); }
+const Allocation* Worker::find_allocation(uint64_t address) const {
+  return launch_.device->memory().find(address);
+}
 
 bool Worker::pick_split(Warp& warp) {
   auto& splits = warp.splits;
@@ -387,7 +401,8 @@ bool Worker::pick_split(Warp& warp) {
     return enter_split(warp, 0);
   }
 
-  // Lanes that wait at a collective instruction are joined by those that came to the same place, and then look again.
+  // Lanes that wait at a collective instruction are joined by those that came to the same place, and then
+  // look again.
   for (size_t i = 0; i < splits.size(); ++i) {
     if (splits[i].wait != Wait::Rendezvous) continue;
     for (size_t j = 0; j < splits.size(); ++j) {
@@ -467,7 +482,8 @@ Step Worker::call(Warp& warp, uint32_t lanes, uint32_t function) {
     const FrameNode& f = warp.frames[i];
     if (f.lanes == 0) {
       if (node == kNoLimit && i != 0) node = i;
-    } else if (f.parent == warp.frame_node && f.function == function && f.return_pc == warp.pc + 1 && i != 0) {
+    } else if (f.parent == warp.frame_node && f.function == function && f.return_pc == warp.pc + 1 &&
+               i != 0) {
       node = i;
       break;
     }
@@ -537,7 +553,8 @@ Step Worker::close_idle_round(Warp& warp) {
   const BoundFunction& function = *launch_.kernel->functions[warp.frames[warp.frame_node].function];
   const auto* words = reinterpret_cast<const uint64_t*>(warp.bank[0]);
   uint64_t hash = warp.pc + 1;
-  for (uint32_t i = 0; i < function.frame_bytes / 8; ++i) hash = (hash ^ words[i]) * 0x9e3779b97f4a7c15ull + (hash >> 29);
+  for (uint32_t i = 0; i < function.frame_bytes / 8; ++i)
+    hash = (hash ^ words[i]) * 0x9e3779b97f4a7c15ull + (hash >> 29);
   Split& split = warp.splits[warp.current];
   if (split.round_state == hash) return Step::Yield;
   split.round_state = hash;
@@ -549,7 +566,8 @@ Step Worker::close_idle_round(Warp& warp) {
   return Step::Jumped;
 }
 
-// --- the step loop --------------------------------------------------------------------------------------------------------------
+// --- the step loop
+// --------------------------------------------------------------------------------------------------------------
 
 void Worker::run_warp(Warp& warp) {
   if (!pick_split(warp)) return;
@@ -566,7 +584,8 @@ void Worker::run_warp(Warp& warp) {
     if (budget == 0) {
       save();
       progress_ = true;  // a full turn of instructions is progress, whatever they did
-      if (warp.splits.size() > 1 && ++warp.splits[warp.current].rounds == 0) warp.splits[warp.current].rounds = ~0u;
+      if (warp.splits.size() > 1 && ++warp.splits[warp.current].rounds == 0)
+        warp.splits[warp.current].rounds = ~0u;
       ready(warp);
       break;
     }

@@ -1,9 +1,9 @@
 // SPDX-FileCopyrightText: The sluice authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Special registers and addresses of variables may stand wherever a source operand may. After this pass they stand
-// only as the source of a `mov` (or `cvta`), whose result the instruction uses instead. Addresses `[variable + offset]`
-// stay: the machine resolves them without a register.
+// Special registers and addresses of variables may stand wherever a source operand may. After this pass they
+// stand only as the source of a `mov` (or `cvta`), whose result the instruction uses instead. Addresses
+// `[variable + offset]` stay: the machine resolves them without a register.
 #include "program/program.hpp"
 
 namespace sluice::program {
@@ -12,13 +12,19 @@ namespace {
 using ptx::Opcode;
 using Kind = ptx::Operand::Kind;
 
-bool must_move(const ptx::Operand& operand) { return operand.kind == Kind::Special || operand.kind == Kind::Variable; }
+bool must_move(const ptx::Operand& operand) {
+  return operand.kind == Kind::Special || operand.kind == Kind::Variable;
+}
 
 /// Instructions that take such operands as they are.
 bool takes_directly(const ptx::Instruction& instruction) {
   switch (instruction.op) {
-    case Opcode::mov: case Opcode::cvta: case Opcode::call:
-    case Opcode::ret: case Opcode::bra: case Opcode::brx_idx:
+    case Opcode::mov:
+    case Opcode::cvta:
+    case Opcode::call:
+    case Opcode::ret:
+    case Opcode::bra:
+    case Opcode::brx_idx:
       return true;
     default:
       return false;
@@ -27,8 +33,8 @@ bool takes_directly(const ptx::Instruction& instruction) {
 
 ptx::ScalarType value_type(const Function& function, const ptx::Operand& operand) {
   if (operand.kind == Kind::Special) return ptx::scalar_type(static_cast<ptx::SpecialReg>(operand.index));
-  const auto& variable =
-      operand.is_module ? function.module->variables[operand.index] : function.source->variables[operand.index];
+  const auto& variable = operand.is_module ? function.module->variables[operand.index]
+                                           : function.source->variables[operand.index];
   const bool narrow = variable.space == ptx::Space::shared || variable.space == ptx::Space::shared_cta;
   return narrow ? ptx::ScalarType::b32 : ptx::ScalarType::b64;
 }
@@ -78,7 +84,8 @@ void expand_operands(Function& function) {
         for (uint32_t p = 0; p < compound.count; ++p) {
           const uint32_t part = compound.first + p;
           // The base of an address may be a variable; further parts (coordinates) may not stay one.
-          if (compound.kind == Kind::Address && p == 0 && function.operands[part].kind == Kind::Variable) continue;
+          if (compound.kind == Kind::Address && p == 0 && function.operands[part].kind == Kind::Variable)
+            continue;
           if (must_move(function.operands[part])) move_out(part);
         }
       }

@@ -1,10 +1,11 @@
 // SPDX-FileCopyrightText: The sluice authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Block order. The machine runs the lanes at the lowest place first (see machine/worker.cpp), so code must be laid out
-// such that a join lies behind every path that leads to it, and what follows a loop lies behind the whole loop: a
-// reverse post-order in which, at every block, the successors that leave the innermost loop are visited first.
-// Blocks that nothing reaches are dropped. The idea is that of thread frontiers (Diamos et al., MICRO 2011).
+// Block order. The machine runs the lanes at the lowest place first (see machine/worker.cpp), so code must be
+// laid out such that a join lies behind every path that leads to it, and what follows a loop lies behind the
+// whole loop: a reverse post-order in which, at every block, the successors that leave the innermost loop are
+// visited first. Blocks that nothing reaches are dropped. The idea is that of thread frontiers (Diamos et
+// al., MICRO 2011).
 //
 // What it can miss: in irreducible loops lanes may meet later than they could; results do not depend on it.
 #include <algorithm>
@@ -71,7 +72,8 @@ Graph build(const Function& function) {
 }
 
 /// Plain reverse post-order from the entry.
-std::vector<uint32_t> reverse_post_order(const std::vector<Block>& blocks, const std::vector<std::vector<uint32_t>>& order) {
+std::vector<uint32_t> reverse_post_order(const std::vector<Block>& blocks,
+                                         const std::vector<std::vector<uint32_t>>& order) {
   std::vector<uint32_t> post;
   std::vector<uint8_t> seen(blocks.size(), 0);
   std::vector<std::pair<uint32_t, uint32_t>> stack{{0, 0}};
@@ -96,7 +98,8 @@ std::vector<uint32_t> reverse_post_order(const std::vector<Block>& blocks, const
 /// Header of the innermost natural loop of each block (kNo outside loops); a header belongs to its own loop.
 /// `depth` receives the nesting depth.
 std::vector<uint32_t> innermost_loops(const std::vector<Block>& blocks, const std::vector<uint32_t>& rpo,
-                                      std::vector<std::vector<bool>>& bodies, std::vector<uint32_t>& headers) {
+                                      std::vector<std::vector<bool>>& bodies,
+                                      std::vector<uint32_t>& headers) {
   const size_t count = blocks.size();
   std::vector<uint32_t> number(count, kNo);
   for (uint32_t i = 0; i < rpo.size(); ++i) number[rpo[i]] = i;
@@ -162,7 +165,8 @@ std::vector<uint32_t> innermost_loops(const std::vector<Block>& blocks, const st
 
   // Innermost = smallest body that holds the block.
   std::vector<size_t> sizes;
-  for (const auto& body : bodies) sizes.push_back(static_cast<size_t>(std::count(body.begin(), body.end(), true)));
+  for (const auto& body : bodies)
+    sizes.push_back(static_cast<size_t>(std::count(body.begin(), body.end(), true)));
   std::vector<uint32_t> innermost(count, kNo);
   for (uint32_t b = 0; b < count; ++b) {
     for (uint32_t l = 0; l < bodies.size(); ++l) {
@@ -197,12 +201,14 @@ Result<void> layout_blocks(Function& function) {
         return loops;
       };
       if (innermost[b] == kNo) continue;
-      std::stable_sort(order[b].begin(), order[b].end(), [&](uint32_t x, uint32_t y) { return left(x) > left(y); });
+      std::stable_sort(order[b].begin(), order[b].end(),
+                       [&](uint32_t x, uint32_t y) { return left(x) > left(y); });
     }
     rpo = reverse_post_order(blocks, order);
   }
 
-  // Emit in the new order; a fall-through that is no longer next becomes a branch, a branch to the next block goes.
+  // Emit in the new order; a fall-through that is no longer next becomes a branch, a branch to the next block
+  // goes.
   std::vector<ptx::Instruction> code;
   std::vector<uint32_t> new_start(blocks.size(), kNo);
   code.reserve(function.code.size() + 8);
@@ -216,7 +222,8 @@ Result<void> layout_blocks(Function& function) {
     if (flow_of(last) == Flow::Branches && last.guard.reg < 0 && block.successors.size() == 1 &&
         block.successors[0] == next) {
       code.pop_back();
-      // An empty block would have no place of its own; its label then means the next block, which is right here.
+      // An empty block would have no place of its own; its label then means the next block, which is right
+      // here.
       continue;
     }
     if (!block.falls) continue;

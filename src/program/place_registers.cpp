@@ -1,12 +1,12 @@
 // SPDX-FileCopyrightText: The sluice authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Liveness, then linear scan over the laid-out code: registers that are never live together share a place, which keeps
-// a warp's frame small (PTX has thousands of virtual registers). Lanes own their columns of a vector and follow the
-// control flow graph one by one, so liveness is that of a single thread.
+// Liveness, then linear scan over the laid-out code: registers that are never live together share a place,
+// which keeps a warp's frame small (PTX has thousands of virtual registers). Lanes own their columns of a
+// vector and follow the control flow graph one by one, so liveness is that of a single thread.
 //
-// Registers of wgmma are written and read while the thread goes on; they stay live until the next wgmma.wait_group.
-// A destination never shares a place with a source of the same instruction.
+// Registers of wgmma are written and read while the thread goes on; they stay live until the next
+// wgmma.wait_group. A destination never shares a place with a source of the same instruction.
 #include <algorithm>
 
 #include "program/program.hpp"
@@ -95,7 +95,8 @@ std::vector<Block> blocks_of(const Function& function) {
         for (const uint32_t label : function.source->branch_tables[operand.index].labels) add(label);
       }
     }
-    if ((flow == Flow::Falls || last.guard.reg >= 0) && block.end < size) block.successors.push_back(at[block.end]);
+    if ((flow == Flow::Falls || last.guard.reg >= 0) && block.end < size)
+      block.successors.push_back(at[block.end]);
   }
   return blocks;
 }
@@ -166,7 +167,8 @@ void place_registers(Function& function) {
 
   // Linear scan, one class at a time. Predicates 0 and 1 are taken (always true, sink).
   function.location.assign(registers, 0);
-  std::sort(intervals.begin(), intervals.end(), [](const Interval& a, const Interval& b) { return a.first < b.first; });
+  std::sort(intervals.begin(), intervals.end(),
+            [](const Interval& a, const Interval& b) { return a.first < b.first; });
   uint32_t counts[4] = {2, 0, 0, 0};
   for (const RegisterClass wanted :
        {RegisterClass::Predicate, RegisterClass::Word, RegisterClass::Double, RegisterClass::Quad}) {
@@ -206,12 +208,20 @@ void place_registers(Function& function) {
   for (const Interval& interval : intervals) {
     uint32_t& place = function.location[interval.reg];
     switch (class_of(function.regs[interval.reg].type)) {
-      case RegisterClass::Predicate: break;
-      case RegisterClass::Word: place = words + place * 128; break;
-      case RegisterClass::Double: place = doubles + place * 256; break;
-      case RegisterClass::Quad: place = quads + place * 512; break;
+      case RegisterClass::Predicate:
+        break;
+      case RegisterClass::Word:
+        place = words + place * 128;
+        break;
+      case RegisterClass::Double:
+        place = doubles + place * 256;
+        break;
+      case RegisterClass::Quad:
+        place = quads + place * 512;
+        break;
     }
-    if (interval.first == 0xffffffffu) place = class_of(function.regs[interval.reg].type) == RegisterClass::Predicate ? 1 : scratch;
+    if (interval.first == 0xffffffffu)
+      place = class_of(function.regs[interval.reg].type) == RegisterClass::Predicate ? 1 : scratch;
   }
 }
 

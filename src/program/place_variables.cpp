@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: The sluice authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Offsets of `.local` variables and of the `.param` variables of calls in the thread's local frame. Parameters of an
-// entry function are not here: they lie in the launch's parameter buffer.
+// Offsets of `.local` variables and of the `.param` variables of calls in the thread's local frame.
+// Parameters of an entry function are not here: they lie in the launch's parameter buffer.
 #include <algorithm>
 
 #include "program/program.hpp"

@@ -1,13 +1,13 @@
 // SPDX-FileCopyrightText: The sluice authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// One matrix multiplication of CUTLASS (CONFORMANCE_VARIANT names a struct of variants.hpp), whose result is compared bit
-// for bit with the host's. D is fp32, so that nothing is rounded on the way out.
+// One matrix multiplication of CUTLASS (CONFORMANCE_VARIANT names a struct of variants.hpp), whose result is
+// compared bit for bit with the host's. D is fp32, so that nothing is rounded on the way out.
 #include <cutlass/cutlass.h>
 
+#include <cutlass/gemm/device/gemm_universal_adapter.h>
 #include <cutlass/epilogue/collective/collective_builder.hpp>
 #include <cutlass/gemm/collective/collective_builder.hpp>
-#include <cutlass/gemm/device/gemm_universal_adapter.h>
 #include <cutlass/gemm/kernel/gemm_universal.hpp>
 
 #include "host_side.hpp"
@@ -28,9 +28,10 @@ using Epilogue = cutlass::epilogue::collective::CollectiveBuilder<
     cutlass::layout::RowMajor, 4, V::Epilogue>::CollectiveOp;
 
 using Mainloop = cutlass::gemm::collective::CollectiveBuilder<
-    cutlass::arch::Sm90, cutlass::arch::OpClassTensorOp, Element, cutlass::layout::RowMajor, kAlignment, Element,
-    cutlass::layout::ColumnMajor, kAlignment, float, V::Tile, V::Cluster,
-    cutlass::gemm::collective::StageCountAutoCarveout<static_cast<int>(sizeof(typename Epilogue::SharedStorage))>,
+    cutlass::arch::Sm90, cutlass::arch::OpClassTensorOp, Element, cutlass::layout::RowMajor, kAlignment,
+    Element, cutlass::layout::ColumnMajor, kAlignment, float, V::Tile, V::Cluster,
+    cutlass::gemm::collective::StageCountAutoCarveout<static_cast<int>(
+        sizeof(typename Epilogue::SharedStorage))>,
     V::Schedule>::CollectiveOp;
 
 using Kernel =
@@ -45,7 +46,9 @@ int main(int argc, char** argv) {
   const auto b = conformance::integers(e.n, e.k, 2);
   auto* d = static_cast<float*>(conformance::unset(sizeof(float) * e.m * e.n));
 
-  const auto packed = [](int length) { return cute::make_stride(std::int64_t{length}, cute::_1{}, std::int64_t{0}); };
+  const auto packed = [](int length) {
+    return cute::make_stride(std::int64_t{length}, cute::_1{}, std::int64_t{0});
+  };
   Gemm::Arguments arguments{
       cutlass::gemm::GemmUniversalMode::kGemm,
       {e.m, e.n, e.k, 1},

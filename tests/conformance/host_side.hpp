@@ -1,9 +1,9 @@
 // SPDX-FileCopyrightText: The sluice authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// The host's half of the matrix multiplications of this folder: inputs, the product computed on the host, and the
-// comparison. Inputs are small integers, exact in every element type used here (e4m3 too), and so is each sum in fp32:
-// the result must be equal bit for bit, in whatever order a kernel adds.
+// The host's half of the matrix multiplications of this folder: inputs, the product computed on the host, and
+// the comparison. Inputs are small integers, exact in every element type used here (e4m3 too), and so is each
+// sum in fp32: the result must be equal bit for bit, in whatever order a kernel adds.
 #pragma once
 
 #include <cuda_runtime.h>
@@ -48,8 +48,8 @@ inline std::vector<std::int8_t> integers(int rows, int columns, std::uint32_t se
   return values;
 }
 
-/// Zeroes two of every four neighbours in a row, which two changing from group to group: 2:4 structured sparsity. The
-/// two that stay are not zero, since a compressor may place zeros as it likes.
+/// Zeroes two of every four neighbours in a row, which two changing from group to group: 2:4 structured
+/// sparsity. The two that stay are not zero, since a compressor may place zeros as it likes.
 inline void make_two_of_four(std::vector<std::int8_t>& values, std::uint32_t seed) {
   constexpr int kKept[6][2] = {{0, 1}, {0, 2}, {0, 3}, {1, 2}, {1, 3}, {2, 3}};
   std::uint32_t state = seed;
@@ -59,8 +59,10 @@ inline void make_two_of_four(std::vector<std::int8_t>& values, std::uint32_t see
     for (int i = 0; i < 4; ++i) {
       std::int8_t& value = values[group + i];
       const bool stays = i == kept[0] || i == kept[1];
-      if (!stays) value = 0;
-      else if (value == 0) value = 1;
+      if (!stays)
+        value = 0;
+      else if (value == 0)
+        value = 1;
     }
   }
 }
@@ -72,7 +74,8 @@ Element* on_device(const std::vector<std::int8_t>& values) {
   for (std::size_t i = 0; i < values.size(); ++i) elements[i] = Element(static_cast<float>(values[i]));
   Element* memory = nullptr;
   check(cudaMalloc(&memory, elements.size() * sizeof(Element)), "cudaMalloc");
-  check(cudaMemcpy(memory, elements.data(), elements.size() * sizeof(Element), cudaMemcpyHostToDevice), "copy in");
+  check(cudaMemcpy(memory, elements.data(), elements.size() * sizeof(Element), cudaMemcpyHostToDevice),
+        "copy in");
   return memory;
 }
 
@@ -84,10 +87,10 @@ inline void* unset(std::size_t bytes) {
   return memory;
 }
 
-/// Compares D (m x n, row-major) with the product of A (m x k, row-major) and B (k x n, column-major). Prints PASS or how
-/// many elements are wrong and the first of them; returns the exit status.
-inline int judge(const char* name, Extents e, const std::vector<std::int8_t>& a, const std::vector<std::int8_t>& b,
-                 const float* device_d) {
+/// Compares D (m x n, row-major) with the product of A (m x k, row-major) and B (k x n, column-major). Prints
+/// PASS or how many elements are wrong and the first of them; returns the exit status.
+inline int judge(const char* name, Extents e, const std::vector<std::int8_t>& a,
+                 const std::vector<std::int8_t>& b, const float* device_d) {
   check(cudaDeviceSynchronize(), "kernel");
   std::vector<float> d(static_cast<std::size_t>(e.m) * e.n);
   check(cudaMemcpy(d.data(), device_d, d.size() * sizeof(float), cudaMemcpyDeviceToHost), "copy out");
@@ -103,8 +106,10 @@ inline int judge(const char* name, Extents e, const std::vector<std::int8_t>& a,
       if (wrong++ == 0) std::printf("D(%d,%d) is %g, not %d\n", row, column, got, sum);
     }
   }
-  if (wrong == 0) std::printf("PASS %s %dx%dx%d\n", name, e.m, e.n, e.k);
-  else std::printf("FAIL %s %dx%dx%d: %ld of %zu elements are wrong\n", name, e.m, e.n, e.k, wrong, d.size());
+  if (wrong == 0)
+    std::printf("PASS %s %dx%dx%d\n", name, e.m, e.n, e.k);
+  else
+    std::printf("FAIL %s %dx%dx%d: %ld of %zu elements are wrong\n", name, e.m, e.n, e.k, wrong, d.size());
   return wrong == 0 ? 0 : 1;
 }
 

@@ -1,13 +1,13 @@
 // SPDX-FileCopyrightText: The sluice authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// A structured-sparse matrix multiplication of CUTLASS: its compressor kernel packs A and writes the metadata, its sparse
-// wgmma kernel multiplies, and the result is compared bit for bit with the host's.
+// A structured-sparse matrix multiplication of CUTLASS: its compressor kernel packs A and writes the
+// metadata, its sparse wgmma kernel multiplies, and the result is compared bit for bit with the host's.
 #include <cutlass/cutlass.h>
 
+#include <cutlass/gemm/device/gemm_universal_adapter.h>
 #include <cutlass/epilogue/collective/collective_builder.hpp>
 #include <cutlass/gemm/collective/collective_builder.hpp>
-#include <cutlass/gemm/device/gemm_universal_adapter.h>
 #include <cutlass/gemm/kernel/gemm_universal.hpp>
 #include <cutlass/transform/device/transform_universal_adapter.hpp>
 #include <cutlass/transform/kernel/sparse_gemm_compressor.hpp>
@@ -31,18 +31,23 @@ using Epilogue = cutlass::epilogue::collective::CollectiveBuilder<
 using Mainloop = cutlass::gemm::collective::CollectiveBuilder<
     cutlass::arch::Sm90, cutlass::arch::OpClassSparseTensorOp, Element, RowMajor, 8, Element,
     cutlass::layout::ColumnMajor, 8, float, Tile, Cluster,
-    cutlass::gemm::collective::StageCountAutoCarveout<static_cast<int>(sizeof(typename Epilogue::SharedStorage))>,
+    cutlass::gemm::collective::StageCountAutoCarveout<static_cast<int>(
+        sizeof(typename Epilogue::SharedStorage))>,
     conformance::Cooperative>::CollectiveOp;
 
 using Kernel = cutlass::gemm::kernel::GemmUniversal<Problem, Mainloop, Epilogue>;
 using Gemm = cutlass::gemm::device::GemmUniversalAdapter<Kernel>;
 using Config = Mainloop::SparseConfig;
 using Metadata = Mainloop::ElementE;
-using Utility = cutlass::transform::kernel::StructuredSparseCompressorUtility<Problem, Element, RowMajor, Config>;
+using Utility =
+    cutlass::transform::kernel::StructuredSparseCompressorUtility<Problem, Element, RowMajor, Config>;
 using Compressor = cutlass::transform::device::TransformUniversalAdapter<
-    cutlass::transform::kernel::StructuredSparseCompressor<Problem, Element, RowMajor, Config, cutlass::arch::Sm90>>;
+    cutlass::transform::kernel::StructuredSparseCompressor<Problem, Element, RowMajor, Config,
+                                                           cutlass::arch::Sm90>>;
 
-auto packed(int length) { return cute::make_stride(std::int64_t{length}, cute::_1{}, std::int64_t{0}); }
+auto packed(int length) {
+  return cute::make_stride(std::int64_t{length}, cute::_1{}, std::int64_t{0});
+}
 
 void good(cutlass::Status status, const char* what) {
   if (status == cutlass::Status::kSuccess) return;
@@ -74,16 +79,18 @@ int main(int argc, char** argv) {
 
   const Utility utility(problem, packed(e.k));
   const std::size_t kept = std::size_t(utility.get_tensorA_m_physical()) * utility.get_tensorA_k_physical();
-  const std::size_t described = std::size_t(utility.get_metadata_m_physical()) * utility.get_metadata_k_physical();
+  const std::size_t described =
+      std::size_t(utility.get_metadata_m_physical()) * utility.get_metadata_k_physical();
   auto* compressed = static_cast<Element*>(conformance::unset(kept * sizeof(Element)));
   auto* metadata = static_cast<Metadata*>(conformance::unset(described * sizeof(Metadata)));
-  run<Compressor>({problem, {conformance::on_device<Element>(a), packed(e.k), compressed, metadata}, {hardware}},
-                  "compressor");
+  run<Compressor>(
+      {problem, {conformance::on_device<Element>(a), packed(e.k), compressed, metadata}, {hardware}},
+      "compressor");
 
   Gemm::Arguments arguments{cutlass::gemm::GemmUniversalMode::kGemm,
                             problem,
-                            {compressed, Config::fill_layoutA(problem), conformance::on_device<Element>(b), packed(e.k),
-                             metadata, Config::fill_layoutE(problem)},
+                            {compressed, Config::fill_layoutA(problem), conformance::on_device<Element>(b),
+                             packed(e.k), metadata, Config::fill_layoutE(problem)},
                             {{}, nullptr, {}, d, packed(e.n)}};
   arguments.epilogue.thread.alpha = 1.0f;
   arguments.epilogue.thread.beta = 0.0f;

@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: The sluice authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// libFuzzer harness of the PTX parser: any text gives a module whose indices all lie inside their tables, or an error
-// with a place, never a crash; and what parses can be printed.
+// libFuzzer harness of the PTX parser: any text gives a module whose indices all lie inside their tables, or
+// an error with a place, never a crash; and what parses can be printed.
 #include "ptx/ast.hpp"
 #include "ptx/print.hpp"
 

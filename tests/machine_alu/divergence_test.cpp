@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: The sluice authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Instructions under divergence and predicates: lanes outside the mask keep their values, carry flags belong to lanes,
-// destinations may be sources. The values themselves are the business of tests/parity.
+// Instructions under divergence and predicates: lanes outside the mask keep their values, carry flags belong
+// to lanes, destinations may be sources. The values themselves are the business of tests/parity.
 #include <gtest/gtest.h>
 
 #include <cstring>
@@ -46,26 +46,30 @@ std::vector<uint64_t> run(const std::string& body) {
 }
 
 TEST(Divergence, predicated_lanes_alone_are_written) {
-  const auto r = run(
-      "  mul.lo.u32 %a, %lane, 3;\n  and.b32 %b, %lane, 1;\n  setp.eq.u32 %p, %b, 1;\n"
-      "  @%p add.u32 %a, %a, 1000;\n  @!%p not.b32 %a, %a;\n  cvt.u64.u32 %w, %a;\n  st.global.u64 [%out], %w;\n");
-  for (uint32_t lane = 0; lane < 32; ++lane) EXPECT_EQ(r[lane], lane & 1 ? lane * 3 + 1000 : uint32_t(~(lane * 3))) << lane;
+  const auto r =
+      run("  mul.lo.u32 %a, %lane, 3;\n  and.b32 %b, %lane, 1;\n  setp.eq.u32 %p, %b, 1;\n"
+          "  @%p add.u32 %a, %a, 1000;\n  @!%p not.b32 %a, %a;\n  cvt.u64.u32 %w, %a;\n  st.global.u64 "
+          "[%out], %w;\n");
+  for (uint32_t lane = 0; lane < 32; ++lane)
+    EXPECT_EQ(r[lane], lane & 1 ? lane * 3 + 1000 : uint32_t(~(lane * 3))) << lane;
 }
 
 TEST(Divergence, carry_flags_belong_to_lanes) {
   // Lanes below 16 produce a carry in one branch, the others none in the other; both read it behind the join.
-  const auto r = run(
-      "  setp.lt.u32 %p, %lane, 16;\n  mov.u32 %c, 0;\n"
-      "  @%p bra LOW;\n  add.cc.u32 %a, %lane, 1;\n  addc.u32 %c, 0, 0;\n  bra JOIN;\n"
-      "LOW:\n  add.cc.u32 %a, %lane, -1;\n  addc.u32 %c, 0, 0;\n"
-      "JOIN:\n  cvt.u64.u32 %w, %c;\n  st.global.u64 [%out], %w;\n");
+  const auto r =
+      run("  setp.lt.u32 %p, %lane, 16;\n  mov.u32 %c, 0;\n"
+          "  @%p bra LOW;\n  add.cc.u32 %a, %lane, 1;\n  addc.u32 %c, 0, 0;\n  bra JOIN;\n"
+          "LOW:\n  add.cc.u32 %a, %lane, -1;\n  addc.u32 %c, 0, 0;\n"
+          "JOIN:\n  cvt.u64.u32 %w, %c;\n  st.global.u64 [%out], %w;\n");
   for (uint32_t lane = 0; lane < 32; ++lane) EXPECT_EQ(r[lane], lane != 0 && lane < 16 ? 1u : 0u) << lane;
 }
 
 TEST(Divergence, a_destination_may_be_every_source) {
-  const auto r = run(
-      "  add.u32 %a, %lane, 7;\n  mad.lo.u32 %a, %a, %a, %a;\n  mul.wide.u32 %w, %a, %a;\n  add.u64 %w, %w, %w;\n"
-      "  lop3.b32 %a, %a, %a, %a, 0x96;\n  cvt.u64.u32 %x, %a;\n  add.u64 %w, %w, %x;\n  st.global.u64 [%out], %w;\n");
+  const auto r =
+      run("  add.u32 %a, %lane, 7;\n  mad.lo.u32 %a, %a, %a, %a;\n  mul.wide.u32 %w, %a, %a;\n  add.u64 %w, "
+          "%w, %w;\n"
+          "  lop3.b32 %a, %a, %a, %a, 0x96;\n  cvt.u64.u32 %x, %a;\n  add.u64 %w, %w, %x;\n  st.global.u64 "
+          "[%out], %w;\n");
   for (uint64_t lane = 0; lane < 32; ++lane) {
     const uint64_t a = (lane + 7) * (lane + 7) + lane + 7;
     EXPECT_EQ(r[lane], 2 * a * a + a) << lane;
@@ -73,17 +77,17 @@ TEST(Divergence, a_destination_may_be_every_source) {
 }
 
 TEST(Divergence, comparisons_write_lanes_of_the_mask) {
-  const auto r = run(
-      "  setp.gt.u32 %q, %lane, 100;\n  setp.lt.u32 %p, %lane, 8;\n  @%p setp.ne.u32 %q, %lane, 3;\n"
-      "  selp.u32 %a, 1, 0, %q;\n  cvt.u64.u32 %w, %a;\n  st.global.u64 [%out], %w;\n");
+  const auto r =
+      run("  setp.gt.u32 %q, %lane, 100;\n  setp.lt.u32 %p, %lane, 8;\n  @%p setp.ne.u32 %q, %lane, 3;\n"
+          "  selp.u32 %a, 1, 0, %q;\n  cvt.u64.u32 %w, %a;\n  st.global.u64 [%out], %w;\n");
   for (uint32_t lane = 0; lane < 32; ++lane) EXPECT_EQ(r[lane], lane < 8 && lane != 3 ? 1u : 0u) << lane;
 }
 
 TEST(Divergence, transposing_twice_is_nothing) {
-  const auto r = run(
-      "  mul.lo.u32 %a, %lane, 2654435761;\n  movmatrix.sync.aligned.m8n8.trans.b16 %b, %a;\n"
-      "  movmatrix.sync.aligned.m8n8.trans.b16 %c, %b;\n  sub.u32 %c, %c, %a;\n  sub.u32 %b, %b, %a;\n"
-      "  mov.b64 %w, {%c, %b};\n  st.global.u64 [%out], %w;\n");
+  const auto r =
+      run("  mul.lo.u32 %a, %lane, 2654435761;\n  movmatrix.sync.aligned.m8n8.trans.b16 %b, %a;\n"
+          "  movmatrix.sync.aligned.m8n8.trans.b16 %c, %b;\n  sub.u32 %c, %c, %a;\n  sub.u32 %b, %b, %a;\n"
+          "  mov.b64 %w, {%c, %b};\n  st.global.u64 [%out], %w;\n");
   uint32_t moved = 0;
   for (uint32_t lane = 0; lane < 32; ++lane) {
     EXPECT_EQ(r[lane] & 0xffffffffu, 0u) << lane;

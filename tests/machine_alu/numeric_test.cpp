@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: The sluice authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// The number functions against definitions written another way: rounding against long division by hand, halves against
-// the one generic rounding, every 16-bit value.
+// The number functions against definitions written another way: rounding against long division by hand,
+// halves against the one generic rounding, every 16-bit value.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -53,7 +53,8 @@ uint32_t exact_fma(uint32_t a, uint32_t b, uint32_t c, const Format& format) {
     return negative && z.negative ? static_cast<uint32_t>(format.sign_bit()) : 0;
   }
   // Both terms in units of the smaller exponent; far apart terms keep a sticky bit.
-  __int128 product = static_cast<__int128>(x.significand * y.significand), sum = static_cast<__int128>(z.significand);
+  __int128 product = static_cast<__int128>(x.significand * y.significand),
+           sum = static_cast<__int128>(z.significand);
   int pe = x.exponent + y.exponent, ze = z.exponent;
   if (x.negative != y.negative) product = -product;
   if (z.negative) sum = -sum;
@@ -74,7 +75,8 @@ uint32_t exact_fma(uint32_t a, uint32_t b, uint32_t c, const Format& format) {
   if (product == 0) return 0;
   Exact r;
   r.negative = product < 0;
-  unsigned __int128 magnitude = product < 0 ? static_cast<unsigned __int128>(-product) : static_cast<unsigned __int128>(product);
+  unsigned __int128 magnitude =
+      product < 0 ? static_cast<unsigned __int128>(-product) : static_cast<unsigned __int128>(product);
   bool sticky = false;
   while (magnitude >> 62 != 0) {
     sticky |= (magnitude & 1) != 0;
@@ -98,8 +100,12 @@ void compare_fma(const Format& format) {
     EXPECT_EQ(got, exact_fma(a, b, c, format)) << std::hex << a << ' ' << b << ' ' << c;
   }
 }
-TEST(Half, fma_of_f16_rounds_once) { compare_fma<F16>(kF16); }
-TEST(Half, fma_of_bf16_rounds_once) { compare_fma<Bf16>(kBf16); }
+TEST(Half, fma_of_f16_rounds_once) {
+  compare_fma<F16>(kF16);
+}
+TEST(Half, fma_of_bf16_rounds_once) {
+  compare_fma<Bf16>(kBf16);
+}
 
 TEST(Round, directions_at_a_tie) {
   // 1 + 2^-11 lies between two f16.
@@ -124,7 +130,10 @@ TEST(Round, overflow_follows_the_direction) {
 }
 
 TEST(Convert, float_to_integer_clamps) {
-  Conversion c{.to = ptx::ScalarType::s8, .from = ptx::ScalarType::f32, .register_bits = 32, .rounding = Rounding::Zero};
+  Conversion c{.to = ptx::ScalarType::s8,
+               .from = ptx::ScalarType::f32,
+               .register_bits = 32,
+               .rounding = Rounding::Zero};
   EXPECT_EQ(convert_scalar(to_bits(300.5f), c), 127u);
   EXPECT_EQ(convert_scalar(to_bits(-300.5f), c), 0xffffff80u);
   EXPECT_EQ(convert_scalar(to_bits(-1.9f), c), 0xffffffffu);
@@ -141,10 +150,12 @@ TEST(Integer, bit_fields_against_loops) {
     for (uint32_t bit = 0; bit < 32; ++bit) {
       const bool inside = bit < length && position + bit <= 31;
       want_extract |= (inside ? (a >> (position + bit)) & 1 : sign) << bit;
-      if (inside) want_insert = (want_insert & ~(1u << (position + bit))) | (((a >> bit) & 1) << (position + bit));
+      if (inside)
+        want_insert = (want_insert & ~(1u << (position + bit))) | (((a >> bit) & 1) << (position + bit));
     }
     EXPECT_EQ(Int<int32_t>::bfe(a, position, length), want_extract) << a << ' ' << position << ' ' << length;
-    EXPECT_EQ(Int<uint32_t>::bfi(a, b, position, length), want_insert) << a << ' ' << position << ' ' << length;
+    EXPECT_EQ(Int<uint32_t>::bfi(a, b, position, length), want_insert)
+        << a << ' ' << position << ' ' << length;
   }
 }
 

@@ -20,12 +20,14 @@ machine::LaunchResult run_body(const std::string& body, const void* a, const voi
   ld.param.u64 %rd1, [a];
   ld.param.u64 %rd2, [b];
   mov.u32 %r1, %tid.x;
-)" + body + "\n ret; }\n"), "k", {a, b});
+)" + body + "\n ret; }\n"),
+             "k", {a, b});
 }
 
 TEST(fault, store_past_the_end_names_the_allocation) {
   auto* memory = upload<uint32_t>({1, 2, 3, 4});
-  const auto result = run_body("mul.wide.u32 %rd3, %r1, 4; add.u64 %rd4, %rd1, %rd3; st.global.u32 [%rd4], %r1;", memory);
+  const auto result =
+      run_body("mul.wide.u32 %rd3, %r1, 4; add.u64 %rd4, %rd1, %rd3; st.global.u32 [%rd4], %r1;", memory);
   EXPECT_EQ(result.fault.kind, FaultKind::IllegalAddress);
   EXPECT_EQ(result.fault.lane, 4u);
   EXPECT_NE(result.fault.message.find("allocation of 16 bytes"), std::string::npos) << result.fault.message;
@@ -44,10 +46,13 @@ TEST(fault, misaligned_access) {
 }
 
 TEST(fault, shared_access_outside_the_cta) {
-  EXPECT_EQ(run_body("mov.u32 %r2, 200000; ld.shared.u32 %r3, [%r2];", nullptr).fault.kind, FaultKind::IllegalAddress);
+  EXPECT_EQ(run_body("mov.u32 %r2, 200000; ld.shared.u32 %r3, [%r2];", nullptr).fault.kind,
+            FaultKind::IllegalAddress);
 }
 
-TEST(fault, trap_ends_the_launch) { EXPECT_EQ(run_body("trap;", nullptr).fault.kind, FaultKind::Trap); }
+TEST(fault, trap_ends_the_launch) {
+  EXPECT_EQ(run_body("trap;", nullptr).fault.kind, FaultKind::Trap);
+}
 
 TEST(fault, endless_recursion_exhausts_the_stack) {
   const auto result = run(module_of(R"(
@@ -60,7 +65,8 @@ TEST(fault, endless_recursion_exhausts_the_stack) {
 }
 .visible .entry k(.param .u64 a) {
   { .param .b32 x; st.param.b32 [x], 1; call.uni deep, (x); }
-  ret; })"), "k", {nullptr});
+  ret; })"),
+                          "k", {nullptr});
   EXPECT_EQ(result.fault.kind, FaultKind::HardwareStack);
 }
 

@@ -59,8 +59,9 @@ inline std::string module_of(std::string_view body) {
 }
 
 /// Loads `ptx`, launches `kernel` with 8-byte parameters. Failures to load are test failures.
-inline machine::LaunchResult run(const std::string& ptx, std::string_view kernel, std::initializer_list<const void*> parameters,
-                                 Launch launch = {}, std::string* printed = nullptr) {
+inline machine::LaunchResult run(const std::string& ptx, std::string_view kernel,
+                                 std::initializer_list<const void*> parameters, Launch launch = {},
+                                 std::string* printed = nullptr) {
   machine::LaunchResult failed;
   failed.fault.kind = machine::FaultKind::Unsupported;
   Result<ptx::Module> module = ptx::parse(ptx, "test.ptx");
@@ -102,6 +103,8 @@ inline machine::LaunchResult run(const std::string& ptx, std::string_view kernel
   return std::move(*result);
 }
 
-inline const void* scalar(uint64_t value) { return reinterpret_cast<const void*>(value); }
+inline const void* scalar(uint64_t value) {
+  return reinterpret_cast<const void*>(value);
+}
 
 }  // namespace sluice::test

@@ -22,7 +22,9 @@ const std::string kHead = R"(
   add.s64 %rd4, %rd1, %rd3;
 )";
 
-std::string kernel(const std::string& body) { return module_of(kHead + body + "\n ret; }\n"); }
+std::string kernel(const std::string& body) {
+  return module_of(kHead + body + "\n ret; }\n");
+}
 
 TEST(scheduling, straight_line_writes_every_lane) {
   auto* out = buffer<uint32_t>(64);
@@ -49,7 +51,8 @@ TEST(scheduling, branches_join_before_a_shuffle) {
     add.u32 %r3, %r1, 200;
   JOIN:
     shfl.sync.bfly.b32 %r4, %r3, 1, 31, -1;
-    st.global.u32 [%rd4], %r4;)"), "k", {out, nullptr});
+    st.global.u32 [%rd4], %r4;)"),
+                          "k", {out, nullptr});
   EXPECT_EQ(result.fault.message, "");
   for (uint32_t i = 0; i < 32; ++i) EXPECT_EQ(out[i], (i ^ 1) + ((i ^ 1) % 2 == 0 ? 200 : 100));
 }
@@ -69,7 +72,8 @@ TEST(scheduling, lanes_leave_a_loop_at_different_trips_and_join) {
     activemask.b32 %r4;
     setp.eq.u32 %p2, %r4, -1;
     @!%p2 mov.u32 %r3, 0xbad;
-    st.global.u32 [%rd4], %r3;)"), "k", {out, nullptr});
+    st.global.u32 [%rd4], %r3;)"),
+      "k", {out, nullptr});
   for (uint32_t i = 0; i < 32; ++i) EXPECT_EQ(out[i], i * (i - 1) / 2);
 }
 
@@ -87,7 +91,8 @@ TRY:
   add.u32 %r2, %r2, 1;
   st.volatile.global.u32 [%rd1+4], %r2;
   atom.global.exch.b32 %r3, [%rd1], 0;
-  ret; })"), "k", {out}, {.block = 128});
+  ret; })"),
+                          "k", {out}, {.block = 128});
   EXPECT_EQ(result.fault.message, "");
   EXPECT_EQ(out[1], 128u);
 }
@@ -108,7 +113,8 @@ SPIN:
   ret;
 SET:
   st.release.gpu.global.u32 [%rd1], 7;
-  ret; })"), "k", {out}, {.grid = 4, .block = 32});
+  ret; })"),
+                          "k", {out}, {.grid = 4, .block = 32});
   EXPECT_EQ(result.fault.message, "");
   EXPECT_EQ(out[0], 7u);
 }
@@ -125,7 +131,8 @@ TEST(scheduling, volatile_sum_is_not_taken_for_a_spin) {
     add.u32 %r2, %r2, 1;
     setp.lt.u32 %p1, %r2, 5000;
     @%p1 bra LOOP;
-    st.global.u32 [%rd1], %r3;)"), "k", {out, upload(values)});
+    st.global.u32 [%rd1], %r3;)"),
+                          "k", {out, upload(values)});
   EXPECT_EQ(result.fault.message, "");
   EXPECT_EQ(out[0], 15000u);
 }
@@ -136,7 +143,8 @@ TEST(scheduling, endless_spin_is_reported_as_a_timeout) {
   SPIN:
     ld.volatile.global.u32 %r2, [%rd1];
     setp.eq.u32 %p1, %r2, 0;
-    @%p1 bra SPIN;)"), "k", {out, nullptr});
+    @%p1 bra SPIN;)"),
+                          "k", {out, nullptr});
   EXPECT_EQ(result.fault.kind, machine::FaultKind::Timeout);
   EXPECT_NE(result.detail.find("test.ptx"), std::string::npos) << result.detail;
 }
@@ -151,7 +159,8 @@ TEST(scheduling, barrier_that_some_warps_never_reach_is_a_timeout) {
     setp.eq.u32 %p2, %r2, 0;
     @%p2 bra SPIN;
   WAIT:
-    bar.sync 0;)"), "k", {out, nullptr}, {.block = 64});
+    bar.sync 0;)"),
+                          "k", {out, nullptr}, {.block = 64});
   EXPECT_EQ(result.fault.kind, machine::FaultKind::Timeout);
   EXPECT_NE(result.detail.find("named barrier 0"), std::string::npos) << result.detail;
 }
@@ -169,7 +178,8 @@ LOOP:
   setp.lt.u64 %p1, %rd4, 100000000;
   @%p1 bra LOOP;
   st.global.u32 [%rd1], 1;
-  ret; })"), "k", {out});
+  ret; })"),
+                          "k", {out});
   EXPECT_EQ(result.fault.message, "");
   EXPECT_EQ(out[0], 1u);
   EXPECT_LT(result.statistics.warp_instructions, 10000u);
@@ -194,7 +204,8 @@ TEST(scheduling, named_barriers_with_arrivals_and_waits_alternate) {
     add.u32 %r3, %r3, 1;
     setp.lt.u32 %p2, %r3, 100;
     @%p2 bra LOOP;
-    st.global.u32 [%rd1], %r3;)"), "k", {out, nullptr}, {.block = 64});
+    st.global.u32 [%rd1], %r3;)"),
+                          "k", {out, nullptr}, {.block = 64});
   EXPECT_EQ(result.fault.message, "");
   EXPECT_EQ(out[0], 100u);
 }
@@ -208,7 +219,8 @@ TEST(scheduling, barrier_reductions_give_all_threads_the_result) {
     bar.red.and.pred %p3, 0, %p1;
     @%p2 add.u32 %r2, %r2, 1000;
     @%p3 add.u32 %r2, %r2, 5000;
-    st.global.u32 [%rd4], %r2;)"), "k", {out, nullptr}, {.block = 96});
+    st.global.u32 [%rd4], %r2;)"),
+                          "k", {out, nullptr}, {.block = 96});
   EXPECT_EQ(result.fault.message, "");
   for (int i = 0; i < 96; ++i) EXPECT_EQ(out[i], 1040u);
 }
@@ -219,7 +231,8 @@ TEST(scheduling, barrier_ignores_threads_that_have_exited) {
     setp.ge.u32 %p1, %r1, 32;
     @%p1 exit;
     barrier.sync 0;
-    st.global.u32 [%rd4], %r1;)"), "k", {out, nullptr}, {.block = 64});
+    st.global.u32 [%rd4], %r1;)"),
+                          "k", {out, nullptr}, {.block = 64});
   EXPECT_EQ(result.fault.message, "");
   EXPECT_EQ(out[31], 31u);
   EXPECT_EQ(out[32], 0xeeeeeeeeu);
@@ -237,7 +250,8 @@ TEST(scheduling, warp_sync_joins_lanes_from_different_places) {
     bar.warp.sync -1;
     mov.u32 %r2, 2;
   JOIN:
-    st.global.u32 [%rd4], %r2;)"), "k", {out, nullptr});
+    st.global.u32 [%rd4], %r2;)"),
+                          "k", {out, nullptr});
   EXPECT_EQ(result.fault.message, "");
   for (int i = 0; i < 32; ++i) EXPECT_EQ(out[i], i < 16 ? 2u : 1u);
 }
@@ -252,7 +266,8 @@ TEST(scheduling, tiles_of_a_warp_vote_on_their_own) {
     and.b32 %r5, %r1, 1;
     setp.eq.u32 %p1, %r5, 1;
     vote.sync.ballot.b32 %r6, %p1, %r4;
-    st.global.u32 [%rd4], %r6;)"), "k", {out, nullptr});
+    st.global.u32 [%rd4], %r6;)"),
+      "k", {out, nullptr});
   for (int i = 0; i < 32; ++i) EXPECT_EQ(out[i], 0xaau << (i / 8 * 8));
 }
 
@@ -276,7 +291,8 @@ TEST(scheduling, cluster_barrier_orders_ctas_and_mapa_reaches_the_neighbour) {
   mul.wide.u32 %rd2, %r1, 4;
   add.u64 %rd3, %rd1, %rd2;
   st.global.u32 [%rd3], %r6;
-  ret; })"), "k", {out}, {.grid = 4, .block = 32, .cluster = 4});
+  ret; })"),
+                          "k", {out}, {.grid = 4, .block = 32, .cluster = 4});
   EXPECT_EQ(result.fault.message, "");
   for (uint32_t i = 0; i < 4; ++i) EXPECT_EQ(out[i], 50 + (i + 3) % 4);
 }
@@ -317,7 +333,8 @@ DEEPER:
   mul.wide.u32 %rd2, %r1, 4;
   add.u64 %rd3, %rd1, %rd2;
   st.global.u32 [%rd3], %r3;
-  ret; })"), "k", {out});
+  ret; })"),
+                          "k", {out});
   EXPECT_EQ(result.fault.message, "");
   const uint32_t factorials[] = {1, 1, 2, 6, 24, 120, 720, 5040};
   for (int i = 0; i < 32; ++i) EXPECT_EQ(out[i], factorials[i % 8]);

@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: The sluice authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// The errors that the ISA allows, per instruction ("Floating Point Instructions" of the PTX ISA). The recorded value has
-// an error of its own, so a difference may be twice the bound.
+// The errors that the ISA allows, per instruction ("Floating Point Instructions" of the PTX ISA). The
+// recorded value has an error of its own, so a difference may be twice the bound.
 #include <bit>
 #include <cmath>
 #include <cstring>
@@ -21,10 +21,14 @@ using ptx::ScalarType;
 double value_of(ScalarType type, uint64_t bits) {
   using namespace machine::numeric;
   switch (type) {
-    case ScalarType::f16: return to_f32(f16_to_f32(static_cast<uint32_t>(bits)));
-    case ScalarType::bf16: return to_f32(bf16_to_f32(static_cast<uint32_t>(bits)));
-    case ScalarType::f64: return to_f64(bits);
-    default: return to_f32(static_cast<uint32_t>(bits));
+    case ScalarType::f16:
+      return to_f32(f16_to_f32(static_cast<uint32_t>(bits)));
+    case ScalarType::bf16:
+      return to_f32(bf16_to_f32(static_cast<uint32_t>(bits)));
+    case ScalarType::f64:
+      return to_f64(bits);
+    default:
+      return to_f32(static_cast<uint32_t>(bits));
   }
 }
 
@@ -40,15 +44,25 @@ Bound bound_of(const Case& c) {
   const bool f16 = type == ScalarType::f16 || type == ScalarType::f16x2;
   const bool bf16 = type == ScalarType::bf16 || type == ScalarType::bf16x2;
   switch (form.opcode) {
-    case Opcode::rcp: return type == ScalarType::f64 ? Bound{0x1p-19} : Bound{0x1p-23};
-    case Opcode::sqrt: return {0x1.8p-23};
-    case Opcode::rsqrt: return type == ScalarType::f64 ? Bound{0x1p-19} : Bound{0x1.8p-22};
-    case Opcode::div: return {0x1p-22};             // two ulp
-    case Opcode::sin: case Opcode::cos: return {0, 0x1p-20};
-    case Opcode::lg2: return {0x1p-22, 0x1p-22};
-    case Opcode::ex2: return f16 ? Bound{0x1.2p-10, 0x1p-23} : bf16 ? Bound{0x1p-7} : Bound{0x1p-21};
-    case Opcode::tanh: return f16 ? Bound{0, 0x1p-10} : bf16 ? Bound{0, 0x1p-7} : Bound{0x1p-10};
-    default: return {};
+    case Opcode::rcp:
+      return type == ScalarType::f64 ? Bound{0x1p-19} : Bound{0x1p-23};
+    case Opcode::sqrt:
+      return {0x1.8p-23};
+    case Opcode::rsqrt:
+      return type == ScalarType::f64 ? Bound{0x1p-19} : Bound{0x1.8p-22};
+    case Opcode::div:
+      return {0x1p-22};  // two ulp
+    case Opcode::sin:
+    case Opcode::cos:
+      return {0, 0x1p-20};
+    case Opcode::lg2:
+      return {0x1p-22, 0x1p-22};
+    case Opcode::ex2:
+      return f16 ? Bound{0x1.2p-10, 0x1p-23} : bf16 ? Bound{0x1p-7} : Bound{0x1p-21};
+    case Opcode::tanh:
+      return f16 ? Bound{0, 0x1p-10} : bf16 ? Bound{0, 0x1p-7} : Bound{0x1p-10};
+    default:
+      return {};
   }
 }
 
@@ -62,7 +76,8 @@ bool close(ScalarType type, uint64_t gpu, uint64_t engine, const Bound& bound) {
 
 }  // namespace
 
-bool within_bound(const Case& c, const Output& output, const uint8_t* gpu, const uint8_t* engine, uint32_t thread) {
+bool within_bound(const Case& c, const Output& output, const uint8_t* gpu, const uint8_t* engine,
+                  uint32_t thread) {
   const ptx::Form& form = ptx::form(c.form);
   if (form.exactness != Exactness::Bounded && form.exactness != Exactness::Implementation) return false;
   uint64_t a = 0, b = 0;

@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: The sluice authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// From rows of the table to cases. Most rows work on registers alone and are written by one function from the row's
-// operand rules; memory, matrix and address rows have shapes of their own (special_cases.cpp).
+// From rows of the table to cases. Most rows work on registers alone and are written by one function from the
+// row's operand rules; memory, matrix and address rows have shapes of their own (special_cases.cpp).
 #include "cases.hpp"
 
 #include <algorithm>
@@ -25,8 +25,17 @@ using ptx::ScalarType;
 /// Whether every operand is a register or a constant.
 bool works_on_registers(const Form& form) {
   switch (form.family) {
-    case Family::Integer: case Family::Carry: case Family::Float: case Family::Half: case Family::Compare:
-    case Family::Logic: case Family::Move: case Family::Convert: case Family::Warp: case Family::Mma: case Family::Video:
+    case Family::Integer:
+    case Family::Carry:
+    case Family::Float:
+    case Family::Half:
+    case Family::Compare:
+    case Family::Logic:
+    case Family::Move:
+    case Family::Convert:
+    case Family::Warp:
+    case Family::Mma:
+    case Family::Video:
       break;
     default:
       return form.opcode == Opcode::bar_red || form.opcode == Opcode::barrier_red;
@@ -45,13 +54,20 @@ bool works_on_registers(const Form& form) {
 /// How many choices of modifiers a row gets.
 size_t variant_limit(const Form& form) {
   switch (form.family) {
-    case Family::Convert: return 160;
-    case Family::Compare: return 28;
-    case Family::Memory: return 40;
-    case Family::Atomic: return 28;
-    case Family::Mma: return 24;
-    case Family::Video: return 12;
-    default: return 48;
+    case Family::Convert:
+      return 160;
+    case Family::Compare:
+      return 28;
+    case Family::Memory:
+      return 40;
+    case Family::Atomic:
+      return 28;
+    case Family::Mma:
+      return 24;
+    case Family::Video:
+      return 12;
+    default:
+      return 48;
   }
 }
 
@@ -68,12 +84,21 @@ Flavour flavour_of(const Form& form, const OperandSpec& spec, bool special) {
   if (special && form.family == Family::Float) return Flavour::Special;
   if (form.family == Family::Mma) return Flavour::Moderate;
   switch (form.opcode) {
-    case Opcode::shfl: case Opcode::shfl_sync:
+    case Opcode::shfl:
+    case Opcode::shfl_sync:
       return spec.name == "b" ? Flavour::Lane : Flavour::Any;
-    case Opcode::shl: case Opcode::shr: case Opcode::shf: case Opcode::szext:
-    case Opcode::bmsk: case Opcode::bfe: case Opcode::bfi: case Opcode::vshl: case Opcode::vshr:
+    case Opcode::shl:
+    case Opcode::shr:
+    case Opcode::shf:
+    case Opcode::szext:
+    case Opcode::bmsk:
+    case Opcode::bfe:
+    case Opcode::bfi:
+    case Opcode::vshl:
+    case Opcode::vshr:
       return spec.type == OperandSpec::Type::Fixed ? Flavour::Amount : Flavour::Any;
-    default: return Flavour::Any;
+    default:
+      return Flavour::Any;
   }
 }
 
@@ -89,10 +114,18 @@ uint64_t make_metadata_tf32(Random& random) {
   for (int i = 0; i < 8; ++i) value |= uint64_t{random.below(2) != 0 ? 0x4u : 0xeu} << (4 * i);
   return value;
 }
-uint64_t make_position(Random& random) { return random.below(32); }
-uint64_t make_offset(Random& random) { return static_cast<uint32_t>(static_cast<int32_t>(random.below(67)) - 33); }
-uint64_t make_clamp(Random& random) { return random.below(32) | (random.below(4) == 0 ? random.below(32) << 8 : 0); }
-uint64_t make_carry(Random& random) { return random.below(2); }
+uint64_t make_position(Random& random) {
+  return random.below(32);
+}
+uint64_t make_offset(Random& random) {
+  return static_cast<uint32_t>(static_cast<int32_t>(random.below(67)) - 33);
+}
+uint64_t make_clamp(Random& random) {
+  return random.below(32) | (random.below(4) == 0 ? random.below(32) << 8 : 0);
+}
+uint64_t make_carry(Random& random) {
+  return random.below(2);
+}
 
 /// ".b2" and the like, for video operands.
 std::string selector(const Form& form, const OperandSpec& spec, uint32_t choice) {
@@ -120,8 +153,8 @@ std::string selector(const Form& form, const OperandSpec& spec, uint32_t choice)
 }
 
 /// One register operand: declares, loads or stores it, and returns its text.
-std::string register_operand(KernelText& k, const Form& form, const Mods& mods, const OperandSpec& spec, uint32_t choice,
-                             bool special) {
+std::string register_operand(KernelText& k, const Form& form, const Mods& mods, const OperandSpec& spec,
+                             uint32_t choice, bool special) {
   const ScalarType type = ptx::operand_type(spec, mods);
   const ptx::OperandCount count = ptx::operand_count(form, spec, mods);
   const bool fragment = spec.type == OperandSpec::Type::Fragment;
@@ -199,7 +232,10 @@ void write_register_case(KernelText& k, const Form& form, const Mods& mods, uint
           k.output(reg, whole / parts, ScalarType::none);
         } else {
           const uint32_t each = whole / parts;
-          const ScalarType type = each == 64 ? ScalarType::b64 : each == 32 ? ScalarType::b32 : each == 16 ? ScalarType::b16 : ScalarType::b8;
+          const ScalarType type = each == 64   ? ScalarType::b64
+                                  : each == 32 ? ScalarType::b32
+                                  : each == 16 ? ScalarType::b16
+                                               : ScalarType::b8;
           reg = k.input(type, Flavour::Any, each);
         }
         text += (i == 0 ? "{" : ", ") + reg;
@@ -237,11 +273,11 @@ void write_register_case(KernelText& k, const Form& form, const Mods& mods, uint
   }
 }
 
-/// Forms that the reference assembler refuses although the row allows them are left out by it, not by us; a few have
-/// no defined result.
+/// Forms that the reference assembler refuses although the row allows them are left out by it, not by us; a
+/// few have no defined result.
 bool has_defined_result(const Form& form, const Mods& mods) {
-  // Without .sat or saturation a carry chain is defined everywhere; the deprecated forms without a mask are refused
-  // for new targets.
+  // Without .sat or saturation a carry chain is defined everywhere; the deprecated forms without a mask are
+  // refused for new targets.
   if (form.opcode == Opcode::shfl || form.opcode == Opcode::vote) return false;
   (void)mods;
   return true;
@@ -265,7 +301,8 @@ std::vector<Case> all_cases() {
         const std::string text = std::string(form.name) + " " + instruction_text(form, mods);
         c.name = text + " " + std::to_string(r);
         if (!names.insert(c.name).second) continue;
-        // What else is chosen follows from the text, so that a change of the table leaves the other cases alone.
+        // What else is chosen follows from the text, so that a change of the table leaves the other cases
+        // alone.
         const auto choice = static_cast<uint32_t>(hash_of(text) % 5040) + r;
         c.entry = "k_" + std::string(form.name) + "_" + std::to_string(hash_of(c.name) % 1'000'000'007);
         KernelText k;
@@ -305,7 +342,8 @@ std::vector<uint16_t> rows_without_case(const std::vector<Case>& cases) {
   for (const Case& c : cases) have.insert(c.form);
   std::vector<uint16_t> rows;
   for (const Form& form : ptx::forms()) {
-    if (form.in_scope() && form.exactness != ptx::Exactness::NoData && !have.contains(static_cast<uint16_t>(form.id))) {
+    if (form.in_scope() && form.exactness != ptx::Exactness::NoData &&
+        !have.contains(static_cast<uint16_t>(form.id))) {
       rows.push_back(static_cast<uint16_t>(form.id));
     }
   }

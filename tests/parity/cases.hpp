@@ -1,9 +1,10 @@
 // SPDX-FileCopyrightText: The sluice authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Parity cases: one kernel per row of the instruction table and choice of modifiers, with the inputs of its threads.
-// The rows come from the table, so that none can be left out. A recorder runs the kernels on a GPU once; the test runs
-// the same text with the same inputs on the engine. Everything follows from the case's name: no state, no clock.
+// Parity cases: one kernel per row of the instruction table and choice of modifiers, with the inputs of its
+// threads. The rows come from the table, so that none can be left out. A recorder runs the kernels on a GPU
+// once; the test runs the same text with the same inputs on the engine. Everything follows from the case's
+// name: no state, no clock.
 #pragma once
 
 #include <cstdint>
@@ -27,14 +28,14 @@ struct Output {
 };
 
 struct Case {
-  std::string name;     ///< "add_int add.s32" plus what else was chosen; unique
+  std::string name;  ///< "add_int add.s32" plus what else was chosen; unique
   uint16_t form = 0;
   ptx::Mods mods;
-  std::string kernel;   ///< PTX of the entry, with its name as `@` placeholders filled in: see `module_text`
-  std::string entry;    ///< its name
+  std::string kernel;  ///< PTX of the entry, with its name as `@` placeholders filled in: see `module_text`
+  std::string entry;   ///< its name
   uint32_t in_stride = 0;
   uint32_t out_stride = 0;
-  std::vector<uint8_t> inputs;   ///< kThreads records
+  std::vector<uint8_t> inputs;  ///< kThreads records
   std::vector<Output> outputs;
 };
 

@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: The sluice authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Input values: edges of each type mixed with random ones, from a generator of our own so that every machine makes the
-// same.
+// Input values: edges of each type mixed with random ones, from a generator of our own so that every machine
+// makes the same.
 #pragma once
 
 #include <cstdint>
@@ -34,11 +34,12 @@ uint64_t hash_of(std::string_view text, uint64_t seed = 0xcbf29ce484222325ull);
 
 /// Which values an operand gets.
 enum class Flavour : uint8_t {
-  Any,        ///< edges and random ones of the type
-  Amount,     ///< shift amounts, bit positions: small numbers mostly
-  Lane,       ///< lane numbers and clamps of shfl
-  Moderate,   ///< numbers near one, for sums whose order is open
-  Special,    ///< few values, so that rare pairs meet: NaN with NaN, products just below the least normal number
+  Any,       ///< edges and random ones of the type
+  Amount,    ///< shift amounts, bit positions: small numbers mostly
+  Lane,      ///< lane numbers and clamps of shfl
+  Moderate,  ///< numbers near one, for sums whose order is open
+  Special,   ///< few values, so that rare pairs meet: NaN with NaN, products just below the least normal
+             ///< number
 };
 
 /// One value, in the low bits. Packed types get a value per part.

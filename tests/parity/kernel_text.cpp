@@ -10,9 +10,13 @@
 namespace sluice::parity {
 namespace {
 
-uint32_t round_up(uint32_t value, uint32_t to) { return (value + to - 1) / to * to; }
+uint32_t round_up(uint32_t value, uint32_t to) {
+  return (value + to - 1) / to * to;
+}
 
-std::string number(uint64_t value) { return std::to_string(value); }
+std::string number(uint64_t value) {
+  return std::to_string(value);
+}
 
 }  // namespace
 
@@ -128,25 +132,29 @@ void KernelText::finish(Case& c) {
       if (in.packed) {
         const uint32_t width = ptx::bits_of(in.type);
         value[0] = 0;
-        for (uint32_t i = 0; i < in.bits; i += width) value[0] |= make_value(random, in.type, in.flavour) << i;
+        for (uint32_t i = 0; i < in.bits; i += width)
+          value[0] |= make_value(random, in.type, in.flavour) << i;
         std::memcpy(record + in.offset, value, 8);
         continue;
       }
       if (in.bits == 128) value[1] = random.next();
       // Registers wider than the type hold junk above it, which must not matter.
       const uint32_t bits = ptx::bits_of(in.type);
-      if (in.make == nullptr && in.bits > 1 && bits < in.bits && bits != 0 && bits < 64) value[0] |= random.next() << bits;
+      if (in.make == nullptr && in.bits > 1 && bits < in.bits && bits != 0 && bits < 64)
+        value[0] |= random.next() << bits;
       std::memcpy(record + in.offset, value, in.bits == 128 ? 16 : 8);
     }
   }
 
   c.kernel = ".visible .entry " + c.entry +
-             "(\n  .param .u64 p_in,\n  .param .u64 p_out,\n  .param .u64 p_scratch,\n  .param .align 16 .b8 p_blob[" +
+             "(\n  .param .u64 p_in,\n  .param .u64 p_out,\n  .param .u64 p_scratch,\n  .param .align 16 .b8 "
+             "p_blob[" +
              number(kBlobBytes) + "])\n{\n  .reg .b32 %thread;\n  .reg .b64 %in, %out, %scratch;\n" + top_ +
              "  mov.u32 %thread, %tid.x;\n  ld.param.u64 %in, [p_in];\n  ld.param.u64 %out, [p_out];\n"
              "  ld.param.u64 %scratch, [p_scratch];\n" +
-             "  mad.wide.u32 %in, %thread, " + number(c.in_stride) + ", %in;\n  mad.wide.u32 %out, %thread, " +
-             number(c.out_stride) + ", %out;\n" + body_ + tail_ + "  ret;\n}\n";
+             "  mad.wide.u32 %in, %thread, " + number(c.in_stride) +
+             ", %in;\n  mad.wide.u32 %out, %thread, " + number(c.out_stride) + ", %out;\n" + body_ + tail_ +
+             "  ret;\n}\n";
 }
 
 }  // namespace sluice::parity

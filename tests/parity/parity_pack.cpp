@@ -1,9 +1,11 @@
 // SPDX-FileCopyrightText: The sluice authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Writes the parity cases for the recorder, and brings the recorder's answer into the form that the test reads.
+// Writes the parity cases for the recorder, and brings the recorder's answer into the form that the test
+// reads.
 //
-//   parity_pack write FOLDER [REJECTED]     modules (module_NN.ptx), inputs.bin, manifest.txt; names in the file
+//   parity_pack write FOLDER [REJECTED]     modules (module_NN.ptx), inputs.bin, manifest.txt; names in the
+//   file
 //                                           REJECTED are left out
 //   parity_pack merge FOLDER RECORDED DATA  RECORDED is what the recorder wrote for FOLDER
 //   parity_pack list                        rows of the table without a case
@@ -52,8 +54,8 @@ int write_pack(const std::string& folder, const char* rejected_file) {
       members.push_back(&c);
       char print[32];
       std::snprintf(print, sizeof print, "%016llx", static_cast<unsigned long long>(parity::fingerprint(c)));
-      manifest << first / kPerModule << ' ' << c.entry << ' ' << c.in_stride << ' ' << c.out_stride << ' ' << inputs.size()
-               << ' ' << print << ' ' << c.name << '\n';
+      manifest << first / kPerModule << ' ' << c.entry << ' ' << c.in_stride << ' ' << c.out_stride << ' '
+               << inputs.size() << ' ' << print << ' ' << c.name << '\n';
       inputs.append(reinterpret_cast<const char*>(c.inputs.data()), c.inputs.size());
       out_bytes += size_t{c.out_stride} * parity::kThreads;
     }
@@ -115,7 +117,8 @@ int merge(const std::string& folder, const std::string& recorded, const std::str
 int list() {
   for (const uint16_t id : parity::rows_without_case(parity::all_cases())) {
     const ptx::Form& form = ptx::form(id);
-    std::cout << form.name << "  " << ptx::spelling(form.opcode) << "  " << ptx::spelling(form.family) << '\n';
+    std::cout << form.name << "  " << ptx::spelling(form.opcode) << "  " << ptx::spelling(form.family)
+              << '\n';
   }
   return 0;
 }

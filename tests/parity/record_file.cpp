@@ -54,7 +54,8 @@ bool save_records(const std::string& path, const std::vector<Recorded>& records)
     put(plain, r.fingerprint, 8);
     put(plain, r.outputs.size(), 4);
   }
-  for (const Recorded& r : records) plain.append(reinterpret_cast<const char*>(r.outputs.data()), r.outputs.size());
+  for (const Recorded& r : records)
+    plain.append(reinterpret_cast<const char*>(r.outputs.data()), r.outputs.size());
   std::string packed(ZSTD_compressBound(plain.size()), '\0');
   const size_t size = ZSTD_compress(packed.data(), packed.size(), plain.data(), plain.size(), 19);
   if (ZSTD_isError(size)) return false;
@@ -85,7 +86,8 @@ bool load_records(const std::string& path, std::vector<Recorded>& records) {
   }
   for (size_t i = 0; i < sizes.size() && r.good; ++i) {
     if (const char* bytes = r.take(sizes[i])) {
-      records[i].outputs.assign(reinterpret_cast<const uint8_t*>(bytes), reinterpret_cast<const uint8_t*>(bytes) + sizes[i]);
+      records[i].outputs.assign(reinterpret_cast<const uint8_t*>(bytes),
+                                reinterpret_cast<const uint8_t*>(bytes) + sizes[i]);
     }
   }
   return r.good;

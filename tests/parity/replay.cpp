@@ -4,10 +4,11 @@
 // Replays the recorded parity cases on the engine.
 //
 //   parity_replay DATA                 compare; exit status 1 where something differs that may not
-//   parity_replay DATA --known FILE    rows named in FILE may differ: the H200 departs from the ISA's text there
-//   parity_replay DATA --form NAME     only the rows whose name starts so, with every difference
+//   parity_replay DATA --known FILE    rows named in FILE may differ: the H200 departs from the ISA's text
+//   there parity_replay DATA --form NAME     only the rows whose name starts so, with every difference
 //   parity_replay DATA --coverage      rows of the table by evidence
-//   parity_replay --run REJECTED       run all cases but the rejected ones without comparing: what the engine refuses
+//   parity_replay --run REJECTED       run all cases but the rejected ones without comparing: what the engine
+//   refuses
 #include <cstdio>
 #include <cstring>
 #include <fstream>
@@ -42,16 +43,18 @@ std::string hex(const uint8_t* bytes, uint32_t count) {
 }
 
 /// One thread's difference, with its inputs as 64-bit words.
-void print_difference(const Case& c, const Output& o, uint32_t thread, const uint8_t* gpu, const uint8_t* engine) {
-  std::printf("  %s, thread %u, output at %u: gpu %s engine %s, inputs", c.name.c_str(), thread, o.offset, hex(gpu, o.bytes).c_str(),
-              hex(engine, o.bytes).c_str());
+void print_difference(const Case& c, const Output& o, uint32_t thread, const uint8_t* gpu,
+                      const uint8_t* engine) {
+  std::printf("  %s, thread %u, output at %u: gpu %s engine %s, inputs", c.name.c_str(), thread, o.offset,
+              hex(gpu, o.bytes).c_str(), hex(engine, o.bytes).c_str());
   const uint8_t* const record = c.inputs.data() + size_t{thread} * c.in_stride;
   for (uint32_t i = 0; i < std::min(c.in_stride, 48u); i += 8) std::printf(" %s", hex(record + i, 8).c_str());
   std::printf("\n");
 }
 
 /// Compares one case; prints at most `show` differences.
-void compare(const Case& c, const std::vector<uint8_t>& gpu, const parity::Ran& ran, Tally& tally, int& show) {
+void compare(const Case& c, const std::vector<uint8_t>& gpu, const parity::Ran& ran, Tally& tally,
+             int& show) {
   ++tally.cases;
   if (ran.refused) {
     ++tally.refused;
@@ -88,7 +91,8 @@ int run_only(const char* rejected_file) {
     ++entry.first;
     entry.second = ran[i].why;
   }
-  for (const auto& [name, entry] : refused) std::printf("%s: %zu refused, for example %s\n", name.c_str(), entry.first, entry.second.c_str());
+  for (const auto& [name, entry] : refused)
+    std::printf("%s: %zu refused, for example %s\n", name.c_str(), entry.first, entry.second.c_str());
   std::printf("%zu cases run, %zu rows with refusals\n", ran.size(), refused.size());
   return 0;
 }
@@ -112,11 +116,13 @@ int coverage(const std::vector<parity::Recorded>& records) {
     for (const std::string& name : names) std::printf(" %s", name.c_str());
     std::printf("\n");
   }
-  std::printf("%zu rows touch data, %zu have cases recorded here, %zu have none here\n", touching, with, touching - with);
+  std::printf("%zu rows touch data, %zu have cases recorded here, %zu have none here\n", touching, with,
+              touching - with);
   return 0;
 }
 
-int replay(const std::vector<parity::Recorded>& records, const char* only, const std::set<std::string>& known) {
+int replay(const std::vector<parity::Recorded>& records, const char* only,
+           const std::set<std::string>& known) {
   std::map<std::string_view, const parity::Recorded*> by_name;
   for (const parity::Recorded& r : records) by_name[r.name] = &r;
   const std::vector<Case> cases = parity::all_cases();
@@ -156,12 +162,15 @@ int replay(const std::vector<parity::Recorded>& records, const char* only, const
     if (known.contains(std::string(ptx::form(form).name))) excused += tally.different + tally.refused;
     if (tally.different + tally.refused != 0 || only != nullptr) {
       std::printf("%s: %zu cases, %zu equal, %zu within the bound, %zu different, %zu refused\n",
-                  std::string(ptx::form(form).name).c_str(), tally.cases, tally.equal, tally.bounded, tally.different, tally.refused);
+                  std::string(ptx::form(form).name).c_str(), tally.cases, tally.equal, tally.bounded,
+                  tally.different, tally.refused);
     }
   }
-  std::printf("%zu rows, %zu cases: %zu equal bit for bit, %zu within the ISA's bound, %zu different, %zu refused; %zu recorded cases "
-              "are of another version of the case and do not count\n",
-              tallies.size(), all.cases, all.equal, all.bounded, all.different, all.refused, stale);
+  std::printf(
+      "%zu rows, %zu cases: %zu equal bit for bit, %zu within the ISA's bound, %zu different, %zu refused; "
+      "%zu recorded cases "
+      "are of another version of the case and do not count\n",
+      tallies.size(), all.cases, all.equal, all.bounded, all.different, all.refused, stale);
   std::printf("%zu of the different and refused ones are in rows known to differ\n", excused);
   return all.cases != 0 && all.different + all.refused == excused ? 0 : 1;
 }

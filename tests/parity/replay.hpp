@@ -15,7 +15,7 @@ namespace sluice::parity {
 
 /// What the engine put out for a case, or why it did not run.
 struct Ran {
-  bool refused = false;           ///< the kernel was not executed
+  bool refused = false;  ///< the kernel was not executed
   std::string why;
   std::vector<uint8_t> outputs;
 };
@@ -24,6 +24,7 @@ struct Ran {
 std::vector<Ran> run_on_engine(const std::vector<const Case*>& cases);
 
 /// Whether an output may differ in its bits: the ISA states an error or leaves the order of a sum open.
-bool within_bound(const Case& c, const Output& output, const uint8_t* gpu, const uint8_t* engine, uint32_t thread);
+bool within_bound(const Case& c, const Output& output, const uint8_t* gpu, const uint8_t* engine,
+                  uint32_t thread);
 
 }  // namespace sluice::parity

@@ -14,8 +14,8 @@ namespace {
 constexpr size_t kPerModule = 100;
 constexpr uint64_t kOutBytes = 1 << 20;
 
-void run_module(machine::Device& device, const std::vector<const Case*>& cases, uint64_t in, uint64_t out, uint64_t scratch,
-                std::vector<Ran>& results) {
+void run_module(machine::Device& device, const std::vector<const Case*>& cases, uint64_t in, uint64_t out,
+                uint64_t scratch, std::vector<Ran>& results) {
   Result<ptx::Module> parsed = ptx::parse(module_text(cases), "parity.ptx");
   const auto refuse_all = [&](const Error& error) {
     for (size_t i = 0; i < cases.size(); ++i) results.push_back({true, error.text(), {}});
@@ -73,8 +73,10 @@ std::vector<Ran> run_on_engine(const std::vector<const Case*>& cases) {
   if (in == 0 || out == 0 || scratch == 0) return results;
   for (size_t first = 0; first < cases.size(); first += kPerModule) {
     const auto last = std::min(cases.size(), first + kPerModule);
-    run_module(device, {cases.begin() + static_cast<std::ptrdiff_t>(first), cases.begin() + static_cast<std::ptrdiff_t>(last)}, in,
-               out, scratch, results);
+    run_module(device,
+               {cases.begin() + static_cast<std::ptrdiff_t>(first),
+                cases.begin() + static_cast<std::ptrdiff_t>(last)},
+               in, out, scratch, results);
   }
   return results;
 }

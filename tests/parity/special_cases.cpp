@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: The sluice authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// See special_cases.hpp. Every thread has a cell of 64 bytes in the space that the instruction names; cells are filled
-// from the thread's record, and what the instruction leaves in them is an output.
+// See special_cases.hpp. Every thread has a cell of 64 bytes in the space that the instruction names; cells
+// are filled from the thread's record, and what the instruction leaves in them is an output.
 #include "special_cases.hpp"
 
 #include <algorithm>
@@ -21,13 +21,15 @@ using ptx::Space;
 
 constexpr uint32_t kCell = 64;
 
-std::string number(uint64_t value) { return std::to_string(value); }
+std::string number(uint64_t value) {
+  return std::to_string(value);
+}
 
 /// The thread's cell: its address and the space to name in ordinary loads and stores.
 struct Cell {
-  std::string address;   ///< register with the address, as the instruction takes it
-  std::string space;     ///< ".global" and the like, for our own accesses
-  std::string ours;      ///< register with the address for these
+  std::string address;  ///< register with the address, as the instruction takes it
+  std::string space;    ///< ".global" and the like, for our own accesses
+  std::string ours;     ///< register with the address for these
 };
 
 Cell make_cell(KernelText& k, Space space, uint32_t choice) {
@@ -43,7 +45,9 @@ Cell make_cell(KernelText& k, Space space, uint32_t choice) {
     k.line("mov.u64 " + address + ", l_cell;");
   };
   switch (space) {
-    case Space::shared: case Space::shared_cta: case Space::shared_cluster:
+    case Space::shared:
+    case Space::shared_cta:
+    case Space::shared_cluster:
       shared();
       return {address, ".shared", address};
     case Space::local:
@@ -53,7 +57,8 @@ Cell make_cell(KernelText& k, Space space, uint32_t choice) {
       k.line("mov.u64 " + address + ", c_cells;");
       k.line("add.u64 " + address + ", " + address + ", " + offset + ";");
       return {address, ".const", address};
-    default: break;
+    default:
+      break;
   }
   // Generic addresses lead to each of the windows in turn.
   const uint32_t where = space == Space::none ? choice % 3 : 0;
@@ -160,7 +165,8 @@ std::string compare_value(KernelText& k, const Cell& cell, ScalarType type, uint
   const std::string flag = k.input(ScalarType::pred, Flavour::Any);
   const std::string out = k.declare(bits);
   if (bits == 128) {
-    const std::string low = k.declare(64), high = k.declare(64), other_low = k.declare(64), other_high = k.declare(64);
+    const std::string low = k.declare(64), high = k.declare(64), other_low = k.declare(64),
+                      other_high = k.declare(64);
     k.line("ld" + cell.space + ".v2.b64 {" + low + ", " + high + "}, [" + cell.ours + "];");
     k.line("mov.b128 {" + other_low + ", " + other_high + "}, " + from_record + ";");
     k.line("selp.b64 " + low + ", " + low + ", " + other_low + ", " + flag + ";");
@@ -178,7 +184,8 @@ bool write_atomic(KernelText& k, const Form& form, const Mods& mods, uint32_t ch
   const ScalarType type = mods.type();
   const bool vector = mods.has(Mod::v2) || mods.has(Mod::v4) || mods.has(Mod::v8);
   // No atomics in local memory: generic addresses lead to global and shared.
-  const Cell cell = make_cell(k, mods.space(), mods.space() == Space::none ? (vector ? 0 : (choice / 2) % 2) : 0);
+  const Cell cell =
+      make_cell(k, mods.space(), mods.space() == Space::none ? (vector ? 0 : (choice / 2) % 2) : 0);
   fill_cell(k, cell, type);
   const bool returns = form.opcode == Opcode::atom;
   const uint32_t bits = std::max(16u, ptx::size_of(type) * 8);
@@ -200,10 +207,12 @@ bool write_cp_async(KernelText& k, const Form& form, const Mods& mods, uint32_t 
   const uint32_t at = k.raw_input(16, ScalarType::b64, Flavour::Any);
   constexpr uint32_t kSizes[] = {16, 8, 4};
   const uint32_t size = mods.has(Mod::cg) ? 16 : kSizes[choice % 3];
-  std::string text = instruction_text(form, mods) + " [" + cell.address + "], [%in+" + number(at) + "], " + number(size);
+  std::string text =
+      instruction_text(form, mods) + " [" + cell.address + "], [%in+" + number(at) + "], " + number(size);
   for (const OperandSpec& spec : form.operands) {
     if (spec.name == "src-size" && choice % 2 == 0) {
-      const std::string bytes = k.input_made(32, +[](Random& random) { return random.below(17); });
+      const std::string bytes = k.input_made(
+          32, +[](Random& random) { return random.below(17); });
       k.line("min.u32 " + bytes + ", " + bytes + ", " + number(size) + ";");
       text += ", " + bytes;
     }
@@ -216,7 +225,8 @@ bool write_cp_async(KernelText& k, const Form& form, const Mods& mods, uint32_t 
   return true;
 }
 
-// --- matrices in memory ------------------------------------------------------------------------------------------------------
+// --- matrices in memory
+// ------------------------------------------------------------------------------------------------------
 
 bool write_ldmatrix(KernelText& k, const Form& form, const Mods& mods, uint32_t choice) {
   const Cell cell = make_cell(k, Space::shared, 0);
@@ -279,11 +289,12 @@ std::string warp_scratch(KernelText& k) {
 /// Copies the warp's region to shared memory; returns the address there.
 std::string to_shared(KernelText& k, const std::string& region) {
   k.top(".shared .align 128 .b8 s_region[" + number(2 * 32 * kPerThread) + "];");
-  const std::string base = warp_scratch(k), offset = k.declare(64), from = k.declare(64), address = k.declare(64),
-                    mine = k.declare(64), lane = k.declare(32), wide = k.declare(64), low = k.declare(64), high = k.declare(64);
+  const std::string base = warp_scratch(k), offset = k.declare(64), from = k.declare(64),
+                    address = k.declare(64), mine = k.declare(64), lane = k.declare(32), wide = k.declare(64),
+                    low = k.declare(64), high = k.declare(64);
   k.line("sub.u64 " + offset + ", " + base + ", %scratch;");  // 4096 per warp
   k.line("mul.lo.u64 " + offset + ", " + offset + ", 3;");
-  k.line("shr.u64 " + offset + ", " + offset + ", 2;");       // 3072 per warp
+  k.line("shr.u64 " + offset + ", " + offset + ", 2;");  // 3072 per warp
   k.line("mov.u64 " + address + ", s_region;");
   k.line("add.u64 " + address + ", " + address + ", " + offset + ";");
   k.line("and.b32 " + lane + ", %thread, 31;");
@@ -298,9 +309,11 @@ std::string to_shared(KernelText& k, const std::string& region) {
   return address;
 }
 /// The first `bytes` per thread of the warp's region become outputs.
-void dump_region(KernelText& k, const std::string& space, const std::string& region, ScalarType type, uint32_t bytes) {
+void dump_region(KernelText& k, const std::string& space, const std::string& region, ScalarType type,
+                 uint32_t bytes) {
   const uint32_t at = k.raw_output(bytes, type);
-  const std::string lane = k.declare(32), wide = k.declare(64), mine = k.declare(64), low = k.declare(64), high = k.declare(64);
+  const std::string lane = k.declare(32), wide = k.declare(64), mine = k.declare(64), low = k.declare(64),
+                    high = k.declare(64);
   k.tail("bar.sync 0;");
   k.tail("and.b32 " + lane + ", %thread, 31;");
   k.tail("mul.wide.u32 " + wide + ", " + lane + ", " + number(bytes) + ";");
@@ -311,7 +324,9 @@ void dump_region(KernelText& k, const std::string& space, const std::string& reg
   }
 }
 
-uint32_t fragment_bits(ScalarType type) { return type == ScalarType::f64 ? 64 : 32; }
+uint32_t fragment_bits(ScalarType type) {
+  return type == ScalarType::f64 ? 64 : 32;
+}
 
 /// Distance of rows or columns in elements where the instruction is given one: 16 bytes more than needed.
 uint32_t leading_dimension(const Mods& mods, char fragment, ScalarType type, bool row) {
@@ -340,13 +355,15 @@ bool write_wmma_store(KernelText& k, const Form& form, const Mods& mods, uint32_
   const bool shared = mods.space() == Space::shared || mods.space() == Space::shared_cta;
   const ptx::OperandCount count = ptx::operand_count(form, form.operands[1], mods);
   std::string r;
-  for (uint32_t i = 0; i < count.count; ++i) r += (i == 0 ? "{" : ", ") + k.packed_input(type, fragment_bits(type));
+  for (uint32_t i = 0; i < count.count; ++i)
+    r += (i == 0 ? "{" : ", ") + k.packed_input(type, fragment_bits(type));
   r += "}";
   std::string address = warp_scratch(k);
   if (shared) {
     // Zeros first.
     k.top(".shared .align 128 .b8 s_out[8192];");
-    const std::string offset = k.declare(64), mine = k.declare(64), wide = k.declare(64), target = k.declare(64);
+    const std::string offset = k.declare(64), mine = k.declare(64), wide = k.declare(64),
+                      target = k.declare(64);
     k.line("mul.wide.u32 " + wide + ", %thread, 128;");
     k.line("mov.u64 " + mine + ", s_out;");
     k.line("add.u64 " + mine + ", " + mine + ", " + wide + ";");
@@ -368,7 +385,8 @@ bool write_wmma_store(KernelText& k, const Form& form, const Mods& mods, uint32_
 bool write_wmma_mma(KernelText& k, const Form& form, const Mods& mods, uint32_t) {
   const bool half = form.operands[1].type == OperandSpec::Type::Fixed;
   const ScalarType d_type = mods.type(0), a_type = half ? ScalarType::f16 : mods.type(1),
-                   b_type = half ? ScalarType::f16 : mods.type(2), c_type = half ? mods.type(1) : mods.type(3);
+                   b_type = half ? ScalarType::f16 : mods.type(2),
+                   c_type = half ? mods.type(1) : mods.type(3);
   std::string layouts[2];
   int found = 0;
   for (const Mod mod : mods.all()) {
@@ -376,10 +394,11 @@ bool write_wmma_mma(KernelText& k, const Form& form, const Mods& mods, uint32_t)
   }
   const ptx::Shape& s = mods.shape;
   const std::string shape = "m" + number(s.m) + "n" + number(s.n) + "k" + number(s.k);
-  // One region: A, B and C behind each other. Values are of A's type; C is read from it through a conversion where
-  // the bits would be no number.
+  // One region: A, B and C behind each other. Values are of A's type; C is read from it through a conversion
+  // where the bits would be no number.
   const std::string region = warp_region(k, a_type == ScalarType::tf32 ? ScalarType::f32 : a_type);
-  const auto load = [&](char which, const OperandSpec& spec, ScalarType type, const std::string& layout, uint32_t offset) {
+  const auto load = [&](char which, const OperandSpec& spec, ScalarType type, const std::string& layout,
+                        uint32_t offset) {
     std::string regs;
     const uint32_t count = ptx::operand_count(form, spec, mods).count;
     for (uint32_t i = 0; i < count; ++i) regs += (i == 0 ? "{" : ", ") + k.declare(fragment_bits(type));
@@ -410,13 +429,15 @@ bool write_wmma_mma(KernelText& k, const Form& form, const Mods& mods, uint32_t)
   d += "}";
   k.line(instruction_text(form, mods) + " " + d + ", " + a + ", " + b + ", " + c + ";");
   const std::string out = warp_scratch(k);
-  k.line("wmma.store.d.sync.aligned.row." + shape + ".global." + std::string(ptx::spelling(d_type)) + " [" + out + "], " + d + ";");
+  k.line("wmma.store.d.sync.aligned.row." + shape + ".global." + std::string(ptx::spelling(d_type)) + " [" +
+         out + "], " + d + ";");
   const uint32_t bytes = std::max(16u, s.m * s.n * ptx::size_of(d_type) / 32);
   dump_region(k, ".global", out, d_type, bytes);
   return true;
 }
 
-// --- address windows -----------------------------------------------------------------------------------------------------------
+// --- address windows
+// -----------------------------------------------------------------------------------------------------------
 
 bool write_address(KernelText& k, const Form& form, const Mods& mods, uint32_t choice) {
   const std::string instruction = instruction_text(form, mods);
@@ -449,7 +470,8 @@ bool write_address(KernelText& k, const Form& form, const Mods& mods, uint32_t c
     }
     const Cell cell = make_cell(k, mods.space(), 0);
     if (mods.space() != Space::const_) fill_cell(k, cell, ScalarType::b64);
-    k.line((mods.has(Mod::to) ? "cvta" + cell.space + ".u64 " : instruction + " ") + generic + ", " + cell.address + ";");
+    k.line((mods.has(Mod::to) ? "cvta" + cell.space + ".u64 " : instruction + " ") + generic + ", " +
+           cell.address + ";");
     if (mods.has(Mod::to)) {
       const std::string back = k.declare(64);
       k.line(instruction + " " + back + ", " + generic + ";");
@@ -489,7 +511,8 @@ bool write_address(KernelText& k, const Form& form, const Mods& mods, uint32_t c
 bool write_stack(KernelText& k, const Form& form, const Mods& mods, uint32_t) {
   const uint32_t bits = ptx::size_of(mods.type()) * 8;
   if (bits != 64) return false;
-  const std::string before = k.declare(bits), after = k.declare(bits), at = k.declare(bits), value = k.declare(64), same = k.declare(1);
+  const std::string before = k.declare(bits), after = k.declare(bits), at = k.declare(bits),
+                    value = k.declare(64), same = k.declare(1);
   const std::string from = k.input(ScalarType::b64, Flavour::Any);
   k.line("stacksave.u64 " + before + ";");
   k.line("alloca.u64 " + at + ", 64, 16;");
@@ -508,24 +531,44 @@ using Writer = bool (*)(KernelText&, const Form&, const Mods&, uint32_t);
 
 Writer writer_of(const Form& form) {
   switch (form.opcode) {
-    case Opcode::ld: case Opcode::ldu: return write_load;
-    case Opcode::st: return write_store;
-    case Opcode::atom: case Opcode::red: return write_atomic;
-    case Opcode::cp_async: return write_cp_async;
-    case Opcode::ldmatrix: return write_ldmatrix;
-    case Opcode::stmatrix: return write_stmatrix;
-    case Opcode::wmma_load: return write_wmma_load;
-    case Opcode::wmma_store: return write_wmma_store;
-    case Opcode::wmma_mma: return write_wmma_mma;
-    case Opcode::cvta: case Opcode::isspacep: case Opcode::mapa: case Opcode::getctarank: return write_address;
-    case Opcode::stacksave: case Opcode::alloca: return write_stack;
-    default: return nullptr;
+    case Opcode::ld:
+    case Opcode::ldu:
+      return write_load;
+    case Opcode::st:
+      return write_store;
+    case Opcode::atom:
+    case Opcode::red:
+      return write_atomic;
+    case Opcode::cp_async:
+      return write_cp_async;
+    case Opcode::ldmatrix:
+      return write_ldmatrix;
+    case Opcode::stmatrix:
+      return write_stmatrix;
+    case Opcode::wmma_load:
+      return write_wmma_load;
+    case Opcode::wmma_store:
+      return write_wmma_store;
+    case Opcode::wmma_mma:
+      return write_wmma_mma;
+    case Opcode::cvta:
+    case Opcode::isspacep:
+    case Opcode::mapa:
+    case Opcode::getctarank:
+      return write_address;
+    case Opcode::stacksave:
+    case Opcode::alloca:
+      return write_stack;
+    default:
+      return nullptr;
   }
 }
 
 }  // namespace
 
-bool has_special_case(const Form& form) { return writer_of(form) != nullptr; }
+bool has_special_case(const Form& form) {
+  return writer_of(form) != nullptr;
+}
 
 bool write_special_case(KernelText& k, const Form& form, const Mods& mods, uint32_t choice) {
   return writer_of(form)(k, form, mods, choice);

@@ -1,9 +1,9 @@
 // SPDX-FileCopyrightText: The sluice authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// What a GPU does where programs go wrong or look at the machine: CUDA errors of faults, special registers of shared
-// memory, addresses in clusters, words of mbarriers, device properties. Prints name=value lines. Each case runs in a
-// process of its own, since a fault ends the context.
+// What a GPU does where programs go wrong or look at the machine: CUDA errors of faults, special registers of
+// shared memory, addresses in clusters, words of mbarriers, device properties. Prints name=value lines. Each
+// case runs in a process of its own, since a fault ends the context.
 //
 //   nvcc -std=c++17 -arch=sm_90a -rdc=false -o behaviour behaviour.cu
 //   ./behaviour            all cases
@@ -33,23 +33,42 @@ void print_error(const char* name, cudaError_t launched) {
   std::printf("%s.after=%d %s\n", name, after, cudaGetErrorName(after));
 }
 
-__global__ void do_trap() { asm volatile("trap;"); }
-__global__ void do_brkpt() { asm volatile("brkpt;"); }
-__global__ void do_assert(int x) { assert(x == 1); }
-__global__ void do_store(int* p, long long at) { p[at] = 1; }
-__global__ void do_load(const int* p, long long at, int* out) { *out = p[at]; }
-__global__ void do_store_address(unsigned long long address) { *reinterpret_cast<int*>(address) = 1; }
-__global__ void do_load_address(unsigned long long address, int* out) { *out = *reinterpret_cast<int*>(address); }
+__global__ void do_trap() {
+  asm volatile("trap;");
+}
+__global__ void do_brkpt() {
+  asm volatile("brkpt;");
+}
+__global__ void do_assert(int x) {
+  assert(x == 1);
+}
+__global__ void do_store(int* p, long long at) {
+  p[at] = 1;
+}
+__global__ void do_load(const int* p, long long at, int* out) {
+  *out = p[at];
+}
+__global__ void do_store_address(unsigned long long address) {
+  *reinterpret_cast<int*>(address) = 1;
+}
+__global__ void do_load_address(unsigned long long address, int* out) {
+  *out = *reinterpret_cast<int*>(address);
+}
 __global__ void do_shared_store(unsigned at, int* out) {
   extern __shared__ char memory[];
-  asm volatile("st.shared.u32 [%0], %1;" ::"r"(static_cast<unsigned>(__cvta_generic_to_shared(memory)) + at), "r"(7) : "memory");
+  asm volatile("st.shared.u32 [%0], %1;" ::"r"(static_cast<unsigned>(__cvta_generic_to_shared(memory)) + at),
+               "r"(7)
+               : "memory");
   *out = memory[0];
 }
 __global__ void do_shared_load(unsigned at, int* out) {
   extern __shared__ char memory[];
   memory[threadIdx.x] = 1;
   unsigned value;
-  asm volatile("ld.shared.u32 %0, [%1];" : "=r"(value) : "r"(static_cast<unsigned>(__cvta_generic_to_shared(memory)) + at) : "memory");
+  asm volatile("ld.shared.u32 %0, [%1];"
+               : "=r"(value)
+               : "r"(static_cast<unsigned>(__cvta_generic_to_shared(memory)) + at)
+               : "memory");
   *out = static_cast<int>(value);
 }
 __global__ void do_divide(int a, int b, unsigned c, unsigned d, long long e, long long f, long long* out) {
@@ -68,8 +87,12 @@ __device__ __noinline__ int recurse(int n, volatile int* sink) {
   if (n == 0) return room[5];
   return recurse(n - 1, sink) + room[n & 63];
 }
-__global__ void do_recurse(int depth, int* out) { *out = recurse(depth, out); }
-__global__ void do_bad_barrier_count(unsigned count) { asm volatile("bar.sync 1, %0;" ::"r"(count) : "memory"); }
+__global__ void do_recurse(int depth, int* out) {
+  *out = recurse(depth, out);
+}
+__global__ void do_bad_barrier_count(unsigned count) {
+  asm volatile("bar.sync 1, %0;" ::"r"(count) : "memory");
+}
 __global__ void do_mbarrier_init(unsigned at, unsigned count, unsigned long long* out) {
   __shared__ alignas(16) unsigned long long words[4];
   words[0] = words[1] = 0;
@@ -79,7 +102,8 @@ __global__ void do_mbarrier_init(unsigned at, unsigned count, unsigned long long
   out[1] = words[1];
 }
 
-// --- looking at the machine ---------------------------------------------------------------------------------------------
+// --- looking at the machine
+// ---------------------------------------------------------------------------------------------
 
 __global__ void read_machine(unsigned long long* out) {
   extern __shared__ char dynamic[];
@@ -119,10 +143,29 @@ __global__ void read_machine(unsigned long long* out) {
   asm volatile("mov.b32 %0, %%envreg0;" : "=r"(v));
   out[n++] = v;
 }
-const char* const kMachine[] = {"reserved_smem_offset_begin", "reserved_smem_offset_end", "reserved_smem_offset_cap",
-    "total_smem_size", "dynamic_smem_size", "aggr_smem_size", "nsmid", "nwarpid", "smid", "warpid", "laneid",
-    "cluster_ctarank", "cluster_nctarank", "nclusterid", "shared_address_dynamic", "shared_address_static",
-    "generic_dynamic", "generic_static", "generic_local", "local_address", "gridid", "globaltimer", "envreg0"};
+const char* const kMachine[] = {"reserved_smem_offset_begin",
+                                "reserved_smem_offset_end",
+                                "reserved_smem_offset_cap",
+                                "total_smem_size",
+                                "dynamic_smem_size",
+                                "aggr_smem_size",
+                                "nsmid",
+                                "nwarpid",
+                                "smid",
+                                "warpid",
+                                "laneid",
+                                "cluster_ctarank",
+                                "cluster_nctarank",
+                                "nclusterid",
+                                "shared_address_dynamic",
+                                "shared_address_static",
+                                "generic_dynamic",
+                                "generic_static",
+                                "generic_local",
+                                "local_address",
+                                "gridid",
+                                "globaltimer",
+                                "envreg0"};
 
 __global__ void read_cluster(unsigned long long* out) {
   __shared__ alignas(16) int variable[4];
@@ -137,7 +180,9 @@ __global__ void read_cluster(unsigned long long* out) {
   asm volatile("getctarank.shared::cluster.u32 %0, %1;" : "=r"(of_other) : "r"(other));
   unsigned long long generic = reinterpret_cast<unsigned long long>(variable), mapped, generic_of_other;
   asm volatile("mapa.u64 %0, %1, %2;" : "=l"(mapped) : "l"(generic), "r"(rank ^ 1));
-  asm volatile("cvta.shared::cluster.u64 %0, %1;" : "=l"(generic_of_other) : "l"(static_cast<unsigned long long>(other)));
+  asm volatile("cvta.shared::cluster.u64 %0, %1;"
+               : "=l"(generic_of_other)
+               : "l"(static_cast<unsigned long long>(other)));
   asm volatile("barrier.cluster.arrive; barrier.cluster.wait;" ::: "memory");
   unsigned remote;
   asm volatile("ld.shared::cluster.u32 %0, [%1];" : "=r"(remote) : "r"(other) : "memory");
@@ -158,8 +203,18 @@ __global__ void read_cluster(unsigned long long* out) {
   mine[10] = remote;
   mine[11] = plain_remote;
 }
-const char* const kCluster[] = {"rank", "symbol", "cvta", "mapa_own", "mapa_other", "rank_of_symbol", "rank_of_other",
-    "generic", "generic_mapa_other", "cvta_cluster_of_other", "load_other", "plain_load_through_mapa_own"};
+const char* const kCluster[] = {"rank",
+                                "symbol",
+                                "cvta",
+                                "mapa_own",
+                                "mapa_other",
+                                "rank_of_symbol",
+                                "rank_of_other",
+                                "generic",
+                                "generic_mapa_other",
+                                "cvta_cluster_of_other",
+                                "load_other",
+                                "plain_load_through_mapa_own"};
 
 /// The 64-bit word of a barrier after each step.
 __global__ void read_mbarrier(unsigned count, unsigned long long* out) {
@@ -170,42 +225,48 @@ __global__ void read_mbarrier(unsigned count, unsigned long long* out) {
   int n = 0;
   bar = 0x1122334455667788ull;
   asm volatile("mbarrier.init.shared.b64 [%0], %1;" ::"r"(address), "r"(count) : "memory");
-  out[n++] = *word;                                                                                         // init
+  out[n++] = *word;  // init
   asm volatile("mbarrier.expect_tx.relaxed.cta.shared.b64 [%0], 4096;" ::"r"(address) : "memory");
-  out[n++] = *word;                                                                                         // expect_tx 4096
+  out[n++] = *word;  // expect_tx 4096
   asm volatile("mbarrier.complete_tx.relaxed.cta.shared.b64 [%0], 1024;" ::"r"(address) : "memory");
-  out[n++] = *word;                                                                                         // complete_tx 1024
+  out[n++] = *word;  // complete_tx 1024
   asm volatile("mbarrier.arrive.shared.b64 %0, [%1];" : "=l"(state) : "r"(address) : "memory");
   out[n++] = state;
-  out[n++] = *word;                                                                                         // arrive
+  out[n++] = *word;  // arrive
   asm volatile("mbarrier.complete_tx.relaxed.cta.shared.b64 [%0], 3072;" ::"r"(address) : "memory");
-  out[n++] = *word;                                                                                         // complete_tx 3072
+  out[n++] = *word;  // complete_tx 3072
   if (count > 1) {
-    asm volatile("mbarrier.arrive.shared.b64 %0, [%1], %2;" : "=l"(state) : "r"(address), "r"(count - 1) : "memory");
+    asm volatile("mbarrier.arrive.shared.b64 %0, [%1], %2;"
+                 : "=l"(state)
+                 : "r"(address), "r"(count - 1)
+                 : "memory");
     out[n++] = state;
-    out[n++] = *word;                                                                                       // flip
+    out[n++] = *word;  // flip
   } else {
     out[n++] = 0;
     out[n++] = *word;
   }
   asm volatile("mbarrier.complete_tx.relaxed.cta.shared.b64 [%0], 16;" ::"r"(address) : "memory");
-  out[n++] = *word;                                                                                         // tx below zero
+  out[n++] = *word;  // tx below zero
   asm volatile("mbarrier.arrive.expect_tx.shared.b64 %0, [%1], 16;" : "=l"(state) : "r"(address) : "memory");
   out[n++] = state;
-  out[n++] = *word;                                                                                         // arrive.expect_tx 16
+  out[n++] = *word;  // arrive.expect_tx 16
   if (count > 2) {
     asm volatile("mbarrier.arrive_drop.shared.b64 %0, [%1];" : "=l"(state) : "r"(address) : "memory");
     out[n++] = state;
-    out[n++] = *word;                                                                                       // arrive_drop
+    out[n++] = *word;  // arrive_drop
     unsigned pending;
     asm volatile("mbarrier.pending_count.b64 %0, %1;" : "=r"(pending) : "l"(state));
     out[n++] = pending;
-    asm volatile("mbarrier.arrive.noComplete.shared.b64 %0, [%1], 1;" : "=l"(state) : "r"(address) : "memory");
+    asm volatile("mbarrier.arrive.noComplete.shared.b64 %0, [%1], 1;"
+                 : "=l"(state)
+                 : "r"(address)
+                 : "memory");
     out[n++] = state;
     out[n++] = *word;
   }
   asm volatile("mbarrier.inval.shared.b64 [%0];" ::"r"(address) : "memory");
-  out[n++] = *word;                                                                                         // inval
+  out[n++] = *word;  // inval
 }
 
 __global__ void read_clock(unsigned long long* out) {
@@ -240,9 +301,16 @@ __global__ void read_try_wait(unsigned long long* out) {
     const unsigned hint = i < 3 ? 0 : i == 3 ? 1000u : i == 4 ? 100000u : 10000000u;
     asm volatile("mov.u64 %0, %%globaltimer;" : "=l"(t0));
     if (i < 3) {
-      asm volatile("{ .reg .pred p; mbarrier.try_wait.parity.shared.b64 p, [%1], 0; selp.u32 %0, 1, 0, p; }" : "=r"(done) : "r"(address) : "memory");
+      asm volatile("{ .reg .pred p; mbarrier.try_wait.parity.shared.b64 p, [%1], 0; selp.u32 %0, 1, 0, p; }"
+                   : "=r"(done)
+                   : "r"(address)
+                   : "memory");
     } else {
-      asm volatile("{ .reg .pred p; mbarrier.try_wait.parity.shared.b64 p, [%1], 0, %2; selp.u32 %0, 1, 0, p; }" : "=r"(done) : "r"(address), "r"(hint) : "memory");
+      asm volatile(
+          "{ .reg .pred p; mbarrier.try_wait.parity.shared.b64 p, [%1], 0, %2; selp.u32 %0, 1, 0, p; }"
+          : "=r"(done)
+          : "r"(address), "r"(hint)
+          : "memory");
     }
     asm volatile("mov.u64 %0, %%globaltimer;" : "=l"(t1));
     out[2 * i] = t1 - t0;
@@ -303,7 +371,14 @@ int* small_buffer() {
   return p;
 }
 
-#define FAULT(label, ...) {label, [](const char* name) { int* p = small_buffer(); (void)p; faulting(name, [&] { __VA_ARGS__; }); }}
+#define FAULT(label, ...)                   \
+  {                                         \
+    label, [](const char* name) {           \
+      int* p = small_buffer();              \
+      (void)p;                              \
+      faulting(name, [&] { __VA_ARGS__; }); \
+    }                                       \
+  }
 
 const Item kItems[] = {
     FAULT("trap", (do_trap<<<1, 32>>>())),

@@ -1,9 +1,9 @@
 // SPDX-FileCopyrightText: The sluice authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Runs the pack of parity kernels (tools/record/parity_build.py) on a GPU and writes what each of them put out: for
-// every line of the manifest one status byte and, where it is 0, the output records. A case that ends the context
-// (1) or hangs (2) is skipped by a fresh process.
+// Runs the pack of parity kernels (tools/record/parity_build.py) on a GPU and writes what each of them put
+// out: for every line of the manifest one status byte and, where it is 0, the output records. A case that
+// ends the context (1) or hangs (2) is skipped by a fresh process.
 //
 //   nvcc -std=c++17 -arch=sm_90a -o parity parity.cu
 //   ./parity PACK RECORDED
@@ -114,7 +114,8 @@ int run_from(const std::string& pack, const std::string& recorded, size_t first)
       const CUresult launched = launch(function, 1, 1, 1, kThreads, 1, 1, 0, nullptr, arguments, nullptr);
       const cudaError_t ended = cudaMemcpy(result.data(), out, bytes, cudaMemcpyDeviceToHost);
       if (launched != CUDA_SUCCESS || ended != cudaSuccess) {
-        std::fprintf(stderr, "%s: launch %d, %s\n", c.entry.c_str(), static_cast<int>(launched), cudaGetErrorString(ended));
+        std::fprintf(stderr, "%s: launch %d, %s\n", c.entry.c_str(), static_cast<int>(launched),
+                     cudaGetErrorString(ended));
         status = 1;
       }
     }
@@ -131,7 +132,8 @@ int run_from(const std::string& pack, const std::string& recorded, size_t first)
 }  // namespace
 
 int main(int argc, char** argv) {
-  if (argc == 5 && std::strcmp(argv[3], "--from") == 0) return run_from(argv[1], argv[2], std::strtoull(argv[4], nullptr, 10));
+  if (argc == 5 && std::strcmp(argv[3], "--from") == 0)
+    return run_from(argv[1], argv[2], std::strtoull(argv[4], nullptr, 10));
   if (argc != 3) {
     std::fprintf(stderr, "usage: parity PACK RECORDED\n");
     return 2;

@@ -18,9 +18,12 @@ double decode(uint16_t bits) {
   const int exponent = (bits >> kMantissa) & ((1 << kExponent) - 1);
   const int mantissa = bits & ((1 << kMantissa) - 1);
   double value;
-  if (exponent == (1 << kExponent) - 1) value = mantissa != 0 ? NAN : INFINITY;
-  else if (exponent == 0) value = std::ldexp(mantissa, 1 - kBias - kMantissa);
-  else value = std::ldexp(mantissa | (1 << kMantissa), exponent - kBias - kMantissa);
+  if (exponent == (1 << kExponent) - 1)
+    value = mantissa != 0 ? NAN : INFINITY;
+  else if (exponent == 0)
+    value = std::ldexp(mantissa, 1 - kBias - kMantissa);
+  else
+    value = std::ldexp(mantissa | (1 << kMantissa), exponent - kBias - kMantissa);
   return (bits & 0x8000) != 0 ? -value : value;
 }
 
@@ -44,15 +47,19 @@ uint16_t encode(double value) {
   std::frexp(rounded, &exponent);
   if (exponent - 1 < 1 - kBias) return sign | static_cast<uint16_t>(std::ldexp(rounded, -lowest));
   const auto mantissa = static_cast<uint16_t>(std::ldexp(rounded, kMantissa - (exponent - 1)));
-  return static_cast<uint16_t>(sign | ((exponent - 1 + kBias) << kMantissa) | (mantissa & ((1 << kMantissa) - 1)));
+  return static_cast<uint16_t>(sign | ((exponent - 1 + kBias) << kMantissa) |
+                               (mantissa & ((1 << kMantissa) - 1)));
 }
 
 template <class T>
 T combine(FloatAtomic operation, T a, T b) {
   switch (operation) {
-    case FloatAtomic::Add: return a + b;
-    case FloatAtomic::Min: return std::fmin(a, b);
-    case FloatAtomic::Max: return std::fmax(a, b);
+    case FloatAtomic::Add:
+      return a + b;
+    case FloatAtomic::Min:
+      return std::fmin(a, b);
+    case FloatAtomic::Max:
+      return std::fmax(a, b);
   }
   return a;
 }
@@ -65,7 +72,8 @@ uint16_t half(FloatAtomic operation, uint16_t old, uint16_t value) {
 template <int kExponent>
 uint32_t pair(FloatAtomic operation, uint32_t old, uint32_t value) {
   const uint32_t low = half<kExponent>(operation, static_cast<uint16_t>(old), static_cast<uint16_t>(value));
-  const uint32_t high = half<kExponent>(operation, static_cast<uint16_t>(old >> 16), static_cast<uint16_t>(value >> 16));
+  const uint32_t high =
+      half<kExponent>(operation, static_cast<uint16_t>(old >> 16), static_cast<uint16_t>(value >> 16));
   return low | (high << 16);
 }
 
@@ -80,12 +88,18 @@ uint64_t float_atomic(FloatAtomic operation, ptx::ScalarType type, uint64_t old,
       return std::isnan(sum) ? 0x7fffffffu : std::bit_cast<uint32_t>(sum);
     }
     case ScalarType::f64:
-      return std::bit_cast<uint64_t>(combine(operation, std::bit_cast<double>(old), std::bit_cast<double>(value)));
-    case ScalarType::f16: return half<5>(operation, static_cast<uint16_t>(old), static_cast<uint16_t>(value));
-    case ScalarType::bf16: return half<8>(operation, static_cast<uint16_t>(old), static_cast<uint16_t>(value));
-    case ScalarType::f16x2: return pair<5>(operation, static_cast<uint32_t>(old), static_cast<uint32_t>(value));
-    case ScalarType::bf16x2: return pair<8>(operation, static_cast<uint32_t>(old), static_cast<uint32_t>(value));
-    default: return old;
+      return std::bit_cast<uint64_t>(
+          combine(operation, std::bit_cast<double>(old), std::bit_cast<double>(value)));
+    case ScalarType::f16:
+      return half<5>(operation, static_cast<uint16_t>(old), static_cast<uint16_t>(value));
+    case ScalarType::bf16:
+      return half<8>(operation, static_cast<uint16_t>(old), static_cast<uint16_t>(value));
+    case ScalarType::f16x2:
+      return pair<5>(operation, static_cast<uint32_t>(old), static_cast<uint32_t>(value));
+    case ScalarType::bf16x2:
+      return pair<8>(operation, static_cast<uint32_t>(old), static_cast<uint32_t>(value));
+    default:
+      return old;
   }
 }
 

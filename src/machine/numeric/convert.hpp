@@ -1,8 +1,9 @@
 // SPDX-FileCopyrightText: The sluice authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// `cvt` as a function of one value, for every pair of types: exact, driven by a description instead of being compiled
-// per pair. Frequent pairs have loops of their own in ops/convert.cpp, which a test compares with this.
+// `cvt` as a function of one value, for every pair of types: exact, driven by a description instead of being
+// compiled per pair. Frequent pairs have loops of their own in ops/convert.cpp, which a test compares with
+// this.
 #pragma once
 
 #include <algorithm>
@@ -18,7 +19,7 @@ struct Conversion {
   ptx::ScalarType from{};
   uint32_t register_bits = 32;  ///< of the destination: integers are extended to it
   Rounding rounding = Rounding::Nearest;
-  bool to_integral = false;     ///< .rni and its kin between floating-point types
+  bool to_integral = false;  ///< .rni and its kin between floating-point types
   bool ftz = false;
   bool sat = false;
   bool satfinite = false;
@@ -28,13 +29,24 @@ struct Conversion {
 inline const Format& format_of(ptx::ScalarType type) {
   using T = ptx::ScalarType;
   switch (type) {
-    case T::f16: case T::f16x2: return kF16;
-    case T::bf16: case T::bf16x2: return kBf16;
-    case T::tf32: return kTf32;
-    case T::f64: return kF64;
-    case T::e4m3: case T::e4m3x2: return kE4m3;
-    case T::e5m2: case T::e5m2x2: return kE5m2;
-    default: return kF32;
+    case T::f16:
+    case T::f16x2:
+      return kF16;
+    case T::bf16:
+    case T::bf16x2:
+      return kBf16;
+    case T::tf32:
+      return kTf32;
+    case T::f64:
+      return kF64;
+    case T::e4m3:
+    case T::e4m3x2:
+      return kE4m3;
+    case T::e5m2:
+    case T::e5m2x2:
+      return kE5m2;
+    default:
+      return kF32;
   }
 }
 
@@ -50,7 +62,8 @@ inline Exact integer_value(uint64_t bits, ptx::ScalarType type) {
 inline uint64_t clamp_integer(const Exact& x, ptx::ScalarType type) {
   const uint32_t n = ptx::bits_of(type);
   const bool is_signed = ptx::is_signed(type);
-  const uint64_t largest = is_signed ? (uint64_t{1} << (n - 1)) - 1 : (n == 64 ? ~uint64_t{0} : (uint64_t{1} << n) - 1);
+  const uint64_t largest =
+      is_signed ? (uint64_t{1} << (n - 1)) - 1 : (n == 64 ? ~uint64_t{0} : (uint64_t{1} << n) - 1);
   const uint64_t most_negative = is_signed ? uint64_t{1} << (n - 1) : 0;  // as a magnitude
   bool huge = x.kind == Exact::Kind::Infinity;
   uint64_t magnitude = x.significand;
@@ -79,8 +92,8 @@ inline uint64_t nan_as_integer(ptx::ScalarType to, ptx::ScalarType from) {
   return 0;
 }
 
-/// MODEL: conversions that involve f64 keep sign and leading digits of a NaN and make it quiet; all others give the
-/// canonical one.
+/// MODEL: conversions that involve f64 keep sign and leading digits of a NaN and make it quiet; all others
+/// give the canonical one.
 inline uint64_t convert_nan(const Exact& x, const Format& to, bool keeps) {
   if (!keeps) return to.canonical_nan;
   const uint64_t quiet = (x.significand >> (52 - to.mantissa)) | (uint64_t{1} << (to.mantissa - 1));
@@ -102,7 +115,8 @@ inline uint64_t convert_float(const Exact& x, ptx::ScalarType to, const Conversi
   uint64_t r;
   if (to == ptx::ScalarType::tf32) {
     if (c.rounding == Rounding::NearestAway) {
-      // Works on the bits: a NaN is cut off, and .satfinite steps down from everything with the largest exponent.
+      // Works on the bits: a NaN is cut off, and .satfinite steps down from everything with the largest
+      // exponent.
       r = nan ? (x.negative ? 0x80000000u : 0) | 0x7f800000u | ((x.significand >> 29) & ~uint64_t{0x1fff})
               : round_to(x, f, c.rounding) << 13;
       return c.satfinite && (r & 0x7f800000u) == 0x7f800000u ? r - 0x2000 : r;
@@ -111,7 +125,8 @@ inline uint64_t convert_float(const Exact& x, ptx::ScalarType to, const Conversi
     if (c.relu && !nan && (r & 0x80000000u) != 0) r = 0;
     return r;
   }
-  const bool keeps = (c.from == ptx::ScalarType::f64 || to == ptx::ScalarType::f64) && !(c.ftz && c.from == ptx::ScalarType::f32);
+  const bool keeps = (c.from == ptx::ScalarType::f64 || to == ptx::ScalarType::f64) &&
+                     !(c.ftz && c.from == ptx::ScalarType::f32);
   r = nan ? convert_nan(x, f, keeps) : round_to(x, f, c.rounding, c.satfinite);
   if (nan && c.ftz && c.from == ptx::ScalarType::f32 && to == ptx::ScalarType::f64) r = 0x7fffffffe0000000ull;
   if (c.ftz && to == ptx::ScalarType::f32 && (r & f.exponent_mask()) == 0) r &= f.sign_bit();
@@ -129,7 +144,8 @@ inline Exact float_value(uint64_t bits, ptx::ScalarType from, bool ftz) {
 
 /// `cvt` of one scalar. `bits` is the source register's word.
 inline uint64_t convert_scalar(uint64_t bits, const Conversion& c) {
-  const bool from_float = ptx::is_float(c.from), to_float = ptx::is_float(c.to) || c.to == ptx::ScalarType::tf32;
+  const bool from_float = ptx::is_float(c.from),
+             to_float = ptx::is_float(c.to) || c.to == ptx::ScalarType::tf32;
   if (!from_float && !to_float) {
     const Exact x = integer_value(bits, c.from);
     if (c.sat) return fit_register(clamp_integer(x, c.to), c);
@@ -138,7 +154,8 @@ inline uint64_t convert_scalar(uint64_t bits, const Conversion& c) {
   if (!from_float) return convert_float(integer_value(bits, c.from), c.to, c);
   // Without anything to do the value is moved as it is, and bf16 is widened by a shift.
   const bool plain = !c.to_integral && !c.ftz && !c.sat && !c.relu && !c.satfinite;
-  if (plain && c.to == c.from && ptx::bits_of(c.from) >= 32) return ptx::bits_of(c.from) == 64 ? bits : bits & 0xffffffffu;
+  if (plain && c.to == c.from && ptx::bits_of(c.from) >= 32)
+    return ptx::bits_of(c.from) == 64 ? bits : bits & 0xffffffffu;
   if (plain && c.to == ptx::ScalarType::f32 && c.from == ptx::ScalarType::bf16) return (bits & 0xffff) << 16;
   // MODEL: an H200 does not flush the source where the result is f16.
   Exact x = float_value(bits, c.from, c.ftz && c.to != ptx::ScalarType::f16);

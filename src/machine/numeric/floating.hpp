@@ -1,9 +1,10 @@
 // SPDX-FileCopyrightText: The sluice authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// f32 and f64 instructions on one lane's value. Arithmetic is the host's, which is IEEE 754 like the GPU's and follows
-// the host's rounding mode (directed modes are set around the whole loop, see ops/float.cpp); on top come the GPU's
-// canonical NaN, .ftz and .sat. Relies on -ffp-contract=off and on a host that keeps subnormals.
+// f32 and f64 instructions on one lane's value. Arithmetic is the host's, which is IEEE 754 like the GPU's
+// and follows the host's rounding mode (directed modes are set around the whole loop, see ops/float.cpp); on
+// top come the GPU's canonical NaN, .ftz and .sat. Relies on -ffp-contract=off and on a host that keeps
+// subnormals.
 #pragma once
 
 #include <bit>
@@ -15,16 +16,30 @@ namespace sluice::machine::numeric {
 inline constexpr uint32_t kNanF32 = 0x7fffffffu;
 inline constexpr uint64_t kNanF64 = 0xfff8000000000000ull;
 
-inline float to_f32(uint32_t bits) { return std::bit_cast<float>(bits); }
-inline double to_f64(uint64_t bits) { return std::bit_cast<double>(bits); }
-inline uint32_t to_bits(float value) { return std::bit_cast<uint32_t>(value); }
-inline uint64_t to_bits(double value) { return std::bit_cast<uint64_t>(value); }
+inline float to_f32(uint32_t bits) {
+  return std::bit_cast<float>(bits);
+}
+inline double to_f64(uint64_t bits) {
+  return std::bit_cast<double>(bits);
+}
+inline uint32_t to_bits(float value) {
+  return std::bit_cast<uint32_t>(value);
+}
+inline uint64_t to_bits(double value) {
+  return std::bit_cast<uint64_t>(value);
+}
 
-inline bool is_nan_f32(uint32_t a) { return (a & 0x7fffffffu) > 0x7f800000u; }
-inline bool is_nan_f64(uint64_t a) { return (a & 0x7fffffffffffffffull) > 0x7ff0000000000000ull; }
+inline bool is_nan_f32(uint32_t a) {
+  return (a & 0x7fffffffu) > 0x7f800000u;
+}
+inline bool is_nan_f64(uint64_t a) {
+  return (a & 0x7fffffffffffffffull) > 0x7ff0000000000000ull;
+}
 
 /// A subnormal becomes a zero of its sign.
-inline uint32_t flush(uint32_t a) { return (a & 0x7f800000u) == 0 ? a & 0x80000000u : a; }
+inline uint32_t flush(uint32_t a) {
+  return (a & 0x7f800000u) == 0 ? a & 0x80000000u : a;
+}
 
 template <bool Ftz>
 float load_f32(uint32_t a) {
@@ -45,8 +60,8 @@ uint32_t finish_f32(float value) {
   return Ftz ? flush(r) : r;
 }
 
-/// .ftz looks at a result before it is rounded: what rounds up to the least normal number becomes zero too. `exact` is
-/// the result with more digits.
+/// .ftz looks at a result before it is rounded: what rounds up to the least normal number becomes zero too.
+/// `exact` is the result with more digits.
 template <bool Ftz>
 float flush_tiny(float rounded, double exact) {
   if constexpr (!Ftz) return rounded;
@@ -65,7 +80,8 @@ struct F32 {
   static float multiply_add(float x, float y, float z) {
     const float r = __builtin_fmaf(x, y, z);
     if constexpr (!Flush) return r;
-    return flush_tiny<true>(r, __builtin_fma(static_cast<double>(x), static_cast<double>(y), static_cast<double>(z)));
+    return flush_tiny<true>(
+        r, __builtin_fma(static_cast<double>(x), static_cast<double>(y), static_cast<double>(z)));
   }
   template <bool Flush>
   static float quotient(float x, float y) {
@@ -83,17 +99,20 @@ struct F32 {
   static W sqrt(W a) { return finish_f32<Ftz, Sat>(__builtin_sqrtf(load_f32<Ftz>(a))); }
 };
 
-inline uint64_t quiet_f64(uint64_t a) { return a | 0x0008000000000000ull; }
+inline uint64_t quiet_f64(uint64_t a) {
+  return a | 0x0008000000000000ull;
+}
 
-/// NaN results of f64 arithmetic: an input NaN comes through, quiet; a NaN of the operation itself is the canonical one.
-/// MODEL: of several the first one listed here comes through.
+/// NaN results of f64 arithmetic: an input NaN comes through, quiet; a NaN of the operation itself is the
+/// canonical one. MODEL: of several the first one listed here comes through.
 inline uint64_t finish_f64(double value, uint64_t a) {
   const uint64_t r = to_bits(value);
   return is_nan_f64(r) ? (is_nan_f64(a) ? quiet_f64(a) : kNanF64) : r;
 }
 inline uint64_t finish_f64(double value, uint64_t first, uint64_t second) {
   const uint64_t r = to_bits(value);
-  const uint64_t nan = is_nan_f64(first) ? quiet_f64(first) : (is_nan_f64(second) ? quiet_f64(second) : kNanF64);
+  const uint64_t nan =
+      is_nan_f64(first) ? quiet_f64(first) : (is_nan_f64(second) ? quiet_f64(second) : kNanF64);
   return is_nan_f64(r) ? nan : r;
 }
 inline uint64_t finish_f64(double value, uint64_t first, uint64_t second, uint64_t third) {
@@ -131,10 +150,12 @@ inline int32_t order_f32(uint32_t a) {
   return static_cast<int32_t>(a) < 0 ? static_cast<int32_t>(~a ^ 0x80000000u) : static_cast<int32_t>(a);
 }
 inline int64_t order_f64(uint64_t a) {
-  return static_cast<int64_t>(a) < 0 ? static_cast<int64_t>(~a ^ 0x8000000000000000ull) : static_cast<int64_t>(a);
+  return static_cast<int64_t>(a) < 0 ? static_cast<int64_t>(~a ^ 0x8000000000000000ull)
+                                     : static_cast<int64_t>(a);
 }
 
-/// min and max. A NaN gives way to a number unless `Nan` holds. XorSign: of the magnitudes, with the product's sign.
+/// min and max. A NaN gives way to a number unless `Nan` holds. XorSign: of the magnitudes, with the
+/// product's sign.
 template <bool Max, bool Ftz, bool Nan, bool XorSign>
 uint32_t min_max_f32(uint32_t a, uint32_t b) {
   if constexpr (Ftz) {
@@ -162,12 +183,15 @@ uint64_t min_max_f64(uint64_t a, uint64_t b) {
   return nan_a && nan_b ? kNanF64 : number;
 }
 
-inline uint32_t copysign_f32(uint32_t a, uint32_t b) { return (a & 0x80000000u) | (b & 0x7fffffffu); }
+inline uint32_t copysign_f32(uint32_t a, uint32_t b) {
+  return (a & 0x80000000u) | (b & 0x7fffffffu);
+}
 inline uint64_t copysign_f64(uint64_t a, uint64_t b) {
   return (a & 0x8000000000000000ull) | (b & 0x7fffffffffffffffull);
 }
 
-// --- comparisons (as bits, without the order of NaN) ---------------------------------------------------------------------
+// --- comparisons (as bits, without the order of NaN)
+// ---------------------------------------------------------------------
 
 template <bool Ftz>
 struct CompareF32 {

@@ -1,10 +1,11 @@
 // SPDX-FileCopyrightText: The sluice authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// f16 and bf16 instructions on one lane's value (16 bits in the low half of a word). Sums and products go through f32:
-// with 24 bits there, rounding twice gives what rounding once would (24 >= 2 * 11 + 2). A fused multiply-add goes
-// through f64 with the intermediate rounded to odd, which the final rounding cannot tell from the exact value
-// (S. Boldo, G. Melquiond: Emulation of FMA and correctly rounded sums). All of it is free of branches.
+// f16 and bf16 instructions on one lane's value (16 bits in the low half of a word). Sums and products go
+// through f32: with 24 bits there, rounding twice gives what rounding once would (24 >= 2 * 11 + 2). A fused
+// multiply-add goes through f64 with the intermediate rounded to odd, which the final rounding cannot tell
+// from the exact value (S. Boldo, G. Melquiond: Emulation of FMA and correctly rounded sums). All of it is
+// free of branches.
 #pragma once
 
 #include <cstdint>
@@ -14,8 +15,9 @@
 namespace sluice::machine::numeric {
 
 inline constexpr uint32_t kNanHalf = 0x7fff;
-/// MODEL: which NaN counts as "out of bounds" is not in the ISA's text; an H200 shows that it is none of 0x7c01, 0x7e00,
-/// 0x7fff, 0xffff and their like. No pattern of 16 bits has this value: the rule is switched off until it is known.
+/// MODEL: which NaN counts as "out of bounds" is not in the ISA's text; an H200 shows that it is none of
+/// 0x7c01, 0x7e00, 0x7fff, 0xffff and their like. No pattern of 16 bits has this value: the rule is switched
+/// off until it is known.
 inline constexpr uint32_t kOutOfBounds = 0x1'0000;
 
 inline uint32_t f16_to_f32(uint32_t h) {
@@ -41,7 +43,9 @@ inline uint32_t f32_to_f16(uint32_t f) {
   return magnitude > 0x7f800000u ? kNanHalf : r | sign;
 }
 
-inline uint32_t bf16_to_f32(uint32_t h) { return h << 16; }
+inline uint32_t bf16_to_f32(uint32_t h) {
+  return h << 16;
+}
 
 /// To nearest even; NaN becomes the canonical one.
 inline uint32_t f32_to_bf16(uint32_t f) {
@@ -124,7 +128,9 @@ struct Half {
   static W abs(W a) { return is_nan(a) ? kNanHalf : flush(a) & 0x7fffu; }
   static W neg(W a) { return is_nan(a) ? kNanHalf : flush(a) ^ 0x8000u; }
 
-  static int32_t order(W a) { return a & 0x8000u ? -1 - static_cast<int32_t>(a & 0x7fffu) : static_cast<int32_t>(a); }
+  static int32_t order(W a) {
+    return a & 0x8000u ? -1 - static_cast<int32_t>(a & 0x7fffu) : static_cast<int32_t>(a);
+  }
   template <bool Max, bool Nan, bool XorSign>
   static W min_max(W a, W b) {
     a = flush(a);

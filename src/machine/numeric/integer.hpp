@@ -1,9 +1,9 @@
 // SPDX-FileCopyrightText: The sluice authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Integer instructions on one lane's value. Values travel as words: 16 bits in the low half of a 32-bit word with the
-// upper half zero, 32 and 64 bits as they are. No state, no undefined behaviour: what the ISA leaves open does what an
-// H200 does, and says so.
+// Integer instructions on one lane's value. Values travel as words: 16 bits in the low half of a 32-bit word
+// with the upper half zero, 32 and 64 bits as they are. No state, no undefined behaviour: what the ISA leaves
+// open does what an H200 does, and says so.
 #pragma once
 
 #include <algorithm>
@@ -48,7 +48,8 @@ struct Int {
         return static_cast<W>((static_cast<unsigned __int128>(a) * b) >> 64);
       }
     } else {
-      return word<T>(static_cast<T>((static_cast<Wide>(static_cast<T>(a)) * static_cast<Wide>(static_cast<T>(b))) >> kBits));
+      return word<T>(static_cast<T>(
+          (static_cast<Wide>(static_cast<T>(a)) * static_cast<Wide>(static_cast<T>(b))) >> kBits));
     }
   }
   static Word<Wide> mul_wide(W a, W b) {
@@ -65,8 +66,8 @@ struct Int {
     return word<T>(static_cast<T>(c + difference));
   }
 
-  /// MODEL: division by zero is undefined in the ISA; the quotient of an H200 is all ones, and so is the remainder of 16
-  /// and 32 bits, while that of 64 bits is the dividend.
+  /// MODEL: division by zero is undefined in the ISA; the quotient of an H200 is all ones, and so is the
+  /// remainder of 16 and 32 bits, while that of 64 bits is the dividend.
   static W div(W a, W b) {
     const T x = static_cast<T>(a), y = static_cast<T>(b);
     if (y == 0) return word<T>(static_cast<T>(-1));
@@ -99,9 +100,12 @@ struct Int {
   static bool lt(W a, W b) { return static_cast<T>(a) < static_cast<T>(b); }
   static bool le(W a, W b) { return static_cast<T>(a) <= static_cast<T>(b); }
 
-  static W shl(W a, uint32_t n) { return n >= kBits ? 0 : word<T>(static_cast<T>(a << (n & (sizeof(W) * 8 - 1)))); }
+  static W shl(W a, uint32_t n) {
+    return n >= kBits ? 0 : word<T>(static_cast<T>(a << (n & (sizeof(W) * 8 - 1))));
+  }
   static W shr(W a, uint32_t n) {
-    if constexpr (kSigned) return word<T>(static_cast<T>(static_cast<T>(a) >> std::min<uint32_t>(n, kBits - 1)));
+    if constexpr (kSigned)
+      return word<T>(static_cast<T>(static_cast<T>(a) >> std::min<uint32_t>(n, kBits - 1)));
     return n >= kBits ? 0 : a >> (n & (sizeof(W) * 8 - 1));
   }
 
@@ -118,7 +122,8 @@ struct Int {
     return at == 0xffffffffu ? at : kBits - 1 - at;
   }
 
-  /// MODEL: the ISA takes position and length from the low eight bits; the 64-bit forms of an H200 take all of them.
+  /// MODEL: the ISA takes position and length from the low eight bits; the 64-bit forms of an H200 take all
+  /// of them.
   static constexpr uint32_t kFieldMask = sizeof(T) == 8 ? 0xffffffffu : 0xffu;
 
   static W bfe(W a, uint32_t b, uint32_t c) {
@@ -126,7 +131,8 @@ struct Int {
     constexpr uint32_t kTop = kBits - 1;
     if (length == 0) return 0;
     W fill = 0;
-    if constexpr (kSigned) fill = ((a >> std::min<uint64_t>(uint64_t{position} + length - 1, kTop)) & 1) ? ~W{0} : W{0};
+    if constexpr (kSigned)
+      fill = ((a >> std::min<uint64_t>(uint64_t{position} + length - 1, kTop)) & 1) ? ~W{0} : W{0};
     const uint32_t taken = position > kTop ? 0 : std::min<uint32_t>(length, kBits - position);
     const W mask = taken == 0 ? W{0} : (taken == kBits ? ~W{0} : (W{1} << taken) - 1);
     const W bits = position > kTop ? W{0} : static_cast<W>(a >> position);
@@ -163,7 +169,8 @@ struct Int {
   static W select(bool which, W a, W b) { return which ? a : b; }
 };
 
-// --- forms of s32 and u32 alone ----------------------------------------------------------------------------------------
+// --- forms of s32 and u32 alone
+// ----------------------------------------------------------------------------------------
 
 inline uint32_t add_sat_s32(uint32_t a, uint32_t b) {
   return word(saturate_s32(int64_t{static_cast<int32_t>(a)} + static_cast<int32_t>(b)));
@@ -253,7 +260,8 @@ uint32_t dp2a(uint32_t a, uint32_t b, uint32_t c) {
   return c;
 }
 
-// --- pairs of 16-bit values ----------------------------------------------------------------------------------------------
+// --- pairs of 16-bit values
+// ----------------------------------------------------------------------------------------------
 
 /// Applies F (on 16-bit words) to both halves.
 template <auto F>
@@ -269,7 +277,8 @@ uint32_t halves3(uint32_t a, uint32_t b, uint32_t c) {
   return (F(a & 0xffff, b & 0xffff, c & 0xffff) & 0xffff) | (F(a >> 16, b >> 16, c >> 16) << 16);
 }
 
-// --- shifts and permutes --------------------------------------------------------------------------------------------------
+// --- shifts and permutes
+// --------------------------------------------------------------------------------------------------
 
 template <bool Left, bool Wrap>
 uint32_t shf(uint32_t a, uint32_t b, uint32_t c) {
@@ -301,12 +310,24 @@ uint32_t prmt_mode(uint32_t a, uint32_t b, uint32_t c) {
   for (uint32_t i = 0; i < 4; ++i) {
     uint32_t at = 0;
     switch (Mode) {
-      case PrmtMode::f4e: at = (s + i) & 7; break;
-      case PrmtMode::b4e: at = (s - i) & 7; break;
-      case PrmtMode::rc8: at = s; break;
-      case PrmtMode::ecl: at = std::max(i, s); break;
-      case PrmtMode::ecr: at = std::min(i, s); break;
-      case PrmtMode::rc16: at = (s & 1) * 2 + (i & 1); break;
+      case PrmtMode::f4e:
+        at = (s + i) & 7;
+        break;
+      case PrmtMode::b4e:
+        at = (s - i) & 7;
+        break;
+      case PrmtMode::rc8:
+        at = s;
+        break;
+      case PrmtMode::ecl:
+        at = std::max(i, s);
+        break;
+      case PrmtMode::ecr:
+        at = std::min(i, s);
+        break;
+      case PrmtMode::rc16:
+        at = (s & 1) * 2 + (i & 1);
+        break;
     }
     d |= select_byte(both, at) << (8 * i);
   }

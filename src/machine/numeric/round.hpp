@@ -2,8 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Floating-point formats as parameters, and one exact rounding for all of them: a value is a sign, a 64-bit
-// significand and a power of two (Exact); `round_to` brings it to a format in any rounding mode. Used wherever the
-// host has no instruction for it: narrow formats, directed modes, integers to halves.
+// significand and a power of two (Exact); `round_to` brings it to a format in any rounding mode. Used
+// wherever the host has no instruction for it: narrow formats, directed modes, integers to halves.
 #pragma once
 
 #include <bit>
@@ -12,7 +12,7 @@
 namespace sluice::machine::numeric {
 
 enum class Rounding : uint8_t {
-  Nearest,      ///< to nearest, ties to even
+  Nearest,  ///< to nearest, ties to even
   Zero,
   Down,
   Up,
@@ -43,8 +43,8 @@ inline constexpr Format kTf32{8, 10, true, 0x3ffff};
 inline constexpr Format kE4m3{4, 3, false, 0x7f};
 inline constexpr Format kE5m2{5, 2, true, 0x7f};
 
-/// significand * 2^exponent, or one of the special values. The lowest bit may be sticky: set when anything below it
-/// was dropped.
+/// significand * 2^exponent, or one of the special values. The lowest bit may be sticky: set when anything
+/// below it was dropped.
 struct Exact {
   enum class Kind : uint8_t { Finite, Infinity, Nan } kind = Kind::Finite;
   bool negative = false;
@@ -72,9 +72,13 @@ constexpr Exact decode(uint64_t bits, const Format& format) {
 }
 
 /// An integer's value.
-constexpr Exact exact_unsigned(uint64_t value) { return {.significand = value}; }
+constexpr Exact exact_unsigned(uint64_t value) {
+  return {.significand = value};
+}
 constexpr Exact exact_signed(int64_t value) {
-  return {.negative = value < 0, .significand = value < 0 ? uint64_t{0} - static_cast<uint64_t>(value) : static_cast<uint64_t>(value)};
+  return {
+      .negative = value < 0,
+      .significand = value < 0 ? uint64_t{0} - static_cast<uint64_t>(value) : static_cast<uint64_t>(value)};
 }
 
 /// Shifts right by n > 0, keeping what falls out as a sticky lowest bit.
@@ -83,20 +87,26 @@ constexpr uint64_t shift_right_sticky(uint64_t value, int n) {
   return (value >> n) | ((value & ((uint64_t{1} << n) - 1)) != 0);
 }
 
-/// Whether the kept part goes up by one, from the dropped bits: `half` is the first dropped bit, `rest` the others.
+/// Whether the kept part goes up by one, from the dropped bits: `half` is the first dropped bit, `rest` the
+/// others.
 constexpr bool rounds_up(Rounding mode, bool negative, bool odd, bool half, bool rest) {
   switch (mode) {
-    case Rounding::Nearest: return half && (rest || odd);
-    case Rounding::NearestAway: return half;
-    case Rounding::Zero: return false;
-    case Rounding::Down: return negative && (half || rest);
-    case Rounding::Up: return !negative && (half || rest);
+    case Rounding::Nearest:
+      return half && (rest || odd);
+    case Rounding::NearestAway:
+      return half;
+    case Rounding::Zero:
+      return false;
+    case Rounding::Down:
+      return negative && (half || rest);
+    case Rounding::Up:
+      return !negative && (half || rest);
   }
   return false;
 }
 
-/// The bits of `x` in a format. Overflow gives infinity or the largest value as the mode asks, or always the largest
-/// value where `saturate` holds or the format has no infinity.
+/// The bits of `x` in a format. Overflow gives infinity or the largest value as the mode asks, or always the
+/// largest value where `saturate` holds or the format has no infinity.
 constexpr uint64_t round_to(const Exact& x, const Format& format, Rounding mode, bool saturate = false) {
   const uint64_t sign = x.negative ? format.sign_bit() : 0;
   if (x.kind == Exact::Kind::Nan) return format.canonical_nan;
@@ -116,8 +126,8 @@ constexpr uint64_t round_to(const Exact& x, const Format& format, Rounding mode,
   } else {
     kept = drop >= 64 ? 0 : x.significand >> drop;
     const bool half = drop <= 64 && ((x.significand >> (drop - 1)) & 1) != 0;
-    const bool rest = drop > 64 ? x.significand != 0
-                                : (x.significand & ((uint64_t{1} << (drop - 1)) - 1)) != 0;
+    const bool rest =
+        drop > 64 ? x.significand != 0 : (x.significand & ((uint64_t{1} << (drop - 1)) - 1)) != 0;
     if (rounds_up(mode, x.negative, kept & 1, half, rest)) ++kept;
   }
   // A carry out of the mantissa, and a subnormal that became normal, fall out of the addition.
@@ -134,7 +144,8 @@ constexpr uint64_t round_to(const Exact& x, const Format& format, Rounding mode,
 }
 
 /// Converts between formats.
-constexpr uint64_t convert(uint64_t bits, const Format& from, const Format& to, Rounding mode, bool saturate = false) {
+constexpr uint64_t convert(uint64_t bits, const Format& from, const Format& to, Rounding mode,
+                           bool saturate = false) {
   return round_to(decode(bits, from), to, mode, saturate);
 }
 

@@ -1,10 +1,10 @@
 // SPDX-FileCopyrightText: The sluice authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// The floating-point sum of a warp's tensor-core instruction (mma.sync and its kin), one result element at a time. As
-// for wgmma (units/wgmma_multiply.hpp) all products of one step and the accumulator are cut, towards zero, to 25 bits
-// below the largest exponent among them and added exactly; the sum is rounded towards zero to f32, or to nearest even
-// to f16.
+// The floating-point sum of a warp's tensor-core instruction (mma.sync and its kin), one result element at a
+// time. As for wgmma (units/wgmma_multiply.hpp) all products of one step and the accumulator are cut, towards
+// zero, to 25 bits below the largest exponent among them and added exactly; the sum is rounded towards zero
+// to f32, or to nearest even to f16.
 #pragma once
 
 #include <bit>
@@ -17,8 +17,8 @@
 
 namespace sluice::machine::numeric {
 
-/// A multiplicand: its value, and the exponent of its leading digit's place (subnormal numbers have the least one of
-/// their format, zeros a very small one).
+/// A multiplicand: its value, and the exponent of its leading digit's place (subnormal numbers have the least
+/// one of their format, zeros a very small one).
 struct TensorNumber {
   double value = 0;
   int exponent = -1000;
@@ -44,7 +44,8 @@ inline uint32_t f32_toward_zero(double value) {
 }
 
 /// The accumulator plus `count` products, in one step. `c` holds f32 or f16 bits.
-inline uint32_t tensor_step(const TensorNumber* a, const TensorNumber* b, uint32_t count, uint32_t c, TensorResult result) {
+inline uint32_t tensor_step(const TensorNumber* a, const TensorNumber* b, uint32_t count, uint32_t c,
+                            TensorResult result) {
   constexpr int kFraction = 25;
   const bool half = result == TensorResult::F16;
   const TensorNumber start = tensor_number(half ? c & 0xffff : c, half ? kF16 : kF32);
@@ -58,7 +59,8 @@ inline uint32_t tensor_step(const TensorNumber* a, const TensorNumber* b, uint32
   if (std::isinf(plain)) return half ? (plain < 0 ? 0xfc00u : 0x7c00u) : to_bits(static_cast<float>(plain));
   if (most <= -900) most = -126;
   double sum = std::trunc(std::ldexp(start.value, kFraction - most));
-  for (uint32_t k = 0; k < count; ++k) sum += std::trunc(std::ldexp(a[k].value * b[k].value, kFraction - most));
+  for (uint32_t k = 0; k < count; ++k)
+    sum += std::trunc(std::ldexp(a[k].value * b[k].value, kFraction - most));
   const double total = std::ldexp(sum, most - kFraction);
   uint32_t bits = f32_toward_zero(total);
   if (!half) return bits;

@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: The sluice authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// The video instructions on one lane's values: scalar (vadd .. vset) and packed (vadd2 .. vset4). A description holds
-// types, selectors and flags; rare instructions need no loop of their own.
+// The video instructions on one lane's values: scalar (vadd .. vset) and packed (vadd2 .. vset4). A
+// description holds types, selectors and flags; rare instructions need no loop of their own.
 #pragma once
 
 #include <algorithm>
@@ -16,7 +16,7 @@ enum class VideoSecond : uint8_t { None, Add, Min, Max, Merge };
 
 /// Which part of a register an operand of a scalar instruction means.
 struct Part {
-  uint8_t bits = 32;   ///< 8, 16 or 32
+  uint8_t bits = 32;  ///< 8, 16 or 32
   uint8_t shift = 0;
 };
 
@@ -26,10 +26,10 @@ struct Video {
   bool signed_a = false, signed_b = false, signed_d = false;
   bool sat = false, wrap = false, plus_one = false;
   bool negate_a = false, negate_b = false, negate_c = false;
-  uint8_t scale = 0;          ///< vmad: 0, 7 or 15
+  uint8_t scale = 0;  ///< vmad: 0, 7 or 15
   Part a, b, d;
   // Packed forms.
-  uint8_t lanes = 1;          ///< 2 or 4
+  uint8_t lanes = 1;  ///< 2 or 4
   uint8_t pick_a[4] = {}, pick_b[4] = {};
   uint8_t mask = 0;
 };
@@ -48,24 +48,37 @@ inline int64_t clamp_bits(int64_t x, uint32_t bits, bool is_signed) {
 
 inline int64_t video_primary(const Video& v, int64_t a, int64_t b) {
   switch (v.op) {
-    case VideoOp::Add: return a + b;
-    case VideoOp::Sub: return a - b;
-    case VideoOp::AbsDiff: return a > b ? a - b : b - a;
-    case VideoOp::Min: return std::min(a, b);
-    case VideoOp::Max: return std::max(a, b);
-    case VideoOp::Average: return a + b >= 0 ? (a + b + 1) >> 1 : (a + b) >> 1;
+    case VideoOp::Add:
+      return a + b;
+    case VideoOp::Sub:
+      return a - b;
+    case VideoOp::AbsDiff:
+      return a > b ? a - b : b - a;
+    case VideoOp::Min:
+      return std::min(a, b);
+    case VideoOp::Max:
+      return std::max(a, b);
+    case VideoOp::Average:
+      return a + b >= 0 ? (a + b + 1) >> 1 : (a + b) >> 1;
     case VideoOp::Shl:
     case VideoOp::Shr: {
       const int64_t n = v.wrap ? (b & 31) : std::min<int64_t>(b, 32);
       return v.op == VideoOp::Shl ? a << n : a >> n;
     }
-    case VideoOp::Eq: return a == b;
-    case VideoOp::Ne: return a != b;
-    case VideoOp::Lt: return a < b;
-    case VideoOp::Le: return a <= b;
-    case VideoOp::Gt: return a > b;
-    case VideoOp::Ge: return a >= b;
-    case VideoOp::Mad: break;
+    case VideoOp::Eq:
+      return a == b;
+    case VideoOp::Ne:
+      return a != b;
+    case VideoOp::Lt:
+      return a < b;
+    case VideoOp::Le:
+      return a <= b;
+    case VideoOp::Gt:
+      return a > b;
+    case VideoOp::Ge:
+      return a >= b;
+    case VideoOp::Mad:
+      break;
   }
   return 0;
 }
@@ -90,7 +103,8 @@ inline uint32_t video_mad(const Video& v, uint32_t ra, uint32_t rb, uint32_t rc)
   t >>= v.scale;
   if (v.sat) {
     const __int128 low = is_signed ? -(static_cast<__int128>(1) << 31) : 0;
-    const __int128 high = is_signed ? (static_cast<__int128>(1) << 31) - 1 : (static_cast<__int128>(1) << 32) - 1;
+    const __int128 high =
+        is_signed ? (static_cast<__int128>(1) << 31) - 1 : (static_cast<__int128>(1) << 32) - 1;
     t = t < low ? low : (t > high ? high : t);
   }
   return static_cast<uint32_t>(t);
@@ -102,20 +116,26 @@ inline uint32_t video_scalar(const Video& v, uint32_t ra, uint32_t rb, uint32_t 
   int64_t t = video_primary(v, a, b);
   if (v.sat) {
     // MODEL: into a part of a register an H200 saturates the 32 bits as unsigned where the destination is.
-    t = v.d.bits < 32 && !v.signed_d ? clamp_bits(static_cast<uint32_t>(t), v.d.bits, false) : clamp_bits(t, v.d.bits, v.signed_d);
+    t = v.d.bits < 32 && !v.signed_d ? clamp_bits(static_cast<uint32_t>(t), v.d.bits, false)
+                                     : clamp_bits(t, v.d.bits, v.signed_d);
   }
   const auto r = static_cast<uint32_t>(t);
   switch (v.second) {
-    case VideoSecond::None: return r;
-    case VideoSecond::Add: return r + c;
+    case VideoSecond::None:
+      return r;
+    case VideoSecond::Add:
+      return r + c;
     case VideoSecond::Min:
-      if (v.signed_d) return static_cast<uint32_t>(std::min(static_cast<int32_t>(r), static_cast<int32_t>(c)));
+      if (v.signed_d)
+        return static_cast<uint32_t>(std::min(static_cast<int32_t>(r), static_cast<int32_t>(c)));
       return std::min(r, c);
     case VideoSecond::Max:
-      if (v.signed_d) return static_cast<uint32_t>(std::max(static_cast<int32_t>(r), static_cast<int32_t>(c)));
+      if (v.signed_d)
+        return static_cast<uint32_t>(std::max(static_cast<int32_t>(r), static_cast<int32_t>(c)));
       return std::max(r, c);
     case VideoSecond::Merge: {
-      // MODEL: for the upper half an H200 takes the upper half of the result, not the lower one as the ISA has it.
+      // MODEL: for the upper half an H200 takes the upper half of the result, not the lower one as the ISA
+      // has it.
       if (v.d.bits == 16 && v.d.shift == 16) return (r & 0xffff0000u) | (c & 0xffffu);
       const uint32_t mask = v.d.bits == 32 ? ~0u : ((1u << v.d.bits) - 1) << v.d.shift;
       return ((r << v.d.shift) & mask) | (c & ~mask);

@@ -17,17 +17,29 @@ using ptx::Space;
 
 namespace {
 
-bool is_shared(Space space) { return space == Space::shared || space == Space::shared_cta; }
+bool is_shared(Space space) {
+  return space == Space::shared || space == Space::shared_cta;
+}
 
 Window window_of(Space space) {
   switch (space) {
-    case Space::global: case Space::const_: return Window::Global;
-    case Space::shared: case Space::shared_cta: return Window::Shared;
-    case Space::shared_cluster: return Window::SharedCluster;
-    case Space::local: return Window::Local;
+    case Space::global:
+    case Space::const_:
+      return Window::Global;
+    case Space::shared:
+    case Space::shared_cta:
+      return Window::Shared;
+    case Space::shared_cluster:
+      return Window::SharedCluster;
+    case Space::local:
+      return Window::Local;
     // A parameter's address in a register is an address in the parameter buffer.
-    case Space::param: case Space::param_entry: case Space::param_func: return Window::Global;
-    default: return Window::Generic;
+    case Space::param:
+    case Space::param_entry:
+    case Space::param_func:
+      return Window::Global;
+    default:
+      return Window::Generic;
   }
 }
 
@@ -38,7 +50,8 @@ bool fault_at(Warp& w, FaultKind kind, std::string message, uint32_t lane, uint6
 
 bool misaligned(Warp& w, uint32_t lane, uint64_t address, uint32_t bytes) {
   return fault_at(w, FaultKind::MisalignedAddress,
-                  fmt::format("an access of {} bytes at address 0x{:x}, which is not a multiple of {}", bytes, address, bytes),
+                  fmt::format("an access of {} bytes at address 0x{:x}, which is not a multiple of {}", bytes,
+                              address, bytes),
                   lane, address);
 }
 
@@ -51,16 +64,17 @@ bool outside_global(Warp& w, uint32_t lane, uint64_t address, uint32_t bytes, bo
   } else if (found != nullptr && write && found->read_only) {
     message = fmt::format("a write of {} bytes to read-only memory at 0x{:x}", bytes, address);
   } else if (found != nullptr) {
-    message = fmt::format("a {} of {} bytes that runs {} bytes past the end of an allocation of {} bytes at 0x{:x}", what,
-                          bytes, address + bytes - found->end(), found->bytes, found->first);
+    message =
+        fmt::format("a {} of {} bytes that runs {} bytes past the end of an allocation of {} bytes at 0x{:x}",
+                    what, bytes, address + bytes - found->end(), found->bytes, found->first);
   } else {
     message = fmt::format("a {} of {} bytes at 0x{:x}, outside every allocation", what, bytes, address);
     // Name the nearest allocation below, which is what was overrun most of the time.
     for (uint64_t back = 1; back <= 65536; back *= 2) {
       const Allocation* near = address >= back ? w.worker().find_allocation(address - back) : nullptr;
       if (near == nullptr) continue;
-      message += fmt::format(", {} bytes behind the end of an allocation of {} bytes at 0x{:x}", address - near->end(),
-                             near->bytes, near->first);
+      message += fmt::format(", {} bytes behind the end of an allocation of {} bytes at 0x{:x}",
+                             address - near->end(), near->bytes, near->first);
       break;
     }
   }
@@ -87,7 +101,8 @@ Result<Address> bind_memory_address(Binder& b, const ptx::Operand& operand, Spac
       address.offset += base.value;
       return address;
     case Kind::Variable: {
-      const ptx::Variable& variable = base.is_module ? f.module->variables[base.index] : f.source->variables[base.index];
+      const ptx::Variable& variable =
+          base.is_module ? f.module->variables[base.index] : f.source->variables[base.index];
       address.offset += base.value;
       if (is_shared(variable.space)) {
         address.offset += b.symbols().shared_offset(f, base);
@@ -117,7 +132,8 @@ Result<Address> bind_memory_address(Binder& b, const ptx::Operand& operand, Spac
       address.base = b.constant64(0);
       return address;
     }
-    default: return b.unsupported("an address with a base of this kind");
+    default:
+      return b.unsupported("an address with a base of this kind");
   }
 }
 
@@ -128,9 +144,10 @@ uint8_t* shared_pointer(Warp& w, uint32_t lane, uint32_t address, uint32_t bytes
   if (pointer != nullptr) return pointer;
   std::string message =
       rank != w.cta->rank && rank != 0
-          ? fmt::format("a shared::cta access to the shared memory of cluster rank {} (this CTA has rank {})", rank, w.cta->rank)
-          : fmt::format("an access of {} bytes at shared address 0x{:x}, outside the {} bytes of the CTA", bytes, offset,
-                        w.cta->shared.size());
+          ? fmt::format("a shared::cta access to the shared memory of cluster rank {} (this CTA has rank {})",
+                        rank, w.cta->rank)
+          : fmt::format("an access of {} bytes at shared address 0x{:x}, outside the {} bytes of the CTA",
+                        bytes, offset, w.cta->shared.size());
   w.fault(FaultKind::IllegalAddress, std::move(message), lane, address);
   return nullptr;
 }
@@ -141,21 +158,22 @@ uint8_t* cluster_pointer(Warp& w, uint32_t lane, uint32_t address, uint32_t byte
   if (owner != nullptr) *owner = cta;
   if (cta == nullptr) {
     w.fault(FaultKind::IllegalAddress,
-            fmt::format("a shared::cluster access to rank {} of a cluster of {} CTAs", address >> kSharedRankShift,
-                        w.cta->cluster->ctas.size()),
+            fmt::format("a shared::cluster access to rank {} of a cluster of {} CTAs",
+                        address >> kSharedRankShift, w.cta->cluster->ctas.size()),
             lane, address);
     return nullptr;
   }
   if (cta->ended()) {
     w.fault(FaultKind::IllegalAddress,
-            fmt::format("a shared::cluster access to the CTA of rank {}, which has ended", cta->rank), lane, address);
+            fmt::format("a shared::cluster access to the CTA of rank {}, which has ended", cta->rank), lane,
+            address);
     return nullptr;
   }
   uint8_t* const pointer = cta->shared_at(offset, bytes);
   if (pointer == nullptr) {
     w.fault(FaultKind::IllegalAddress,
-            fmt::format("an access of {} bytes at shared address 0x{:x} of rank {}, outside its {} bytes", bytes, offset,
-                        cta->rank, cta->shared.size()),
+            fmt::format("an access of {} bytes at shared address 0x{:x} of rank {}, outside its {} bytes",
+                        bytes, offset, cta->rank, cta->shared.size()),
             lane, address);
   }
   return pointer;
@@ -164,8 +182,8 @@ uint8_t* cluster_pointer(Warp& w, uint32_t lane, uint32_t address, uint32_t byte
 namespace {
 
 /// The common case: all lanes, one kind of memory, everything in bounds. False sends it the careful way.
-bool translate_together(Warp& w, Window window, const uint64_t (&addresses)[kLanes], uint32_t bytes, bool write,
-                        uint8_t* (&out)[kLanes]) {
+bool translate_together(Warp& w, Window window, const uint64_t (&addresses)[kLanes], uint32_t bytes,
+                        bool write, uint8_t* (&out)[kLanes]) {
   uint64_t first;
   uint64_t room;  // largest offset from `first` at which the access still fits
   if (window == Window::Shared) {
@@ -173,7 +191,8 @@ bool translate_together(Warp& w, Window window, const uint64_t (&addresses)[kLan
     first = uint64_t{w.cta->rank} << kSharedRankShift;
     room = w.cta->shared.size() - bytes;
   } else if (window == Window::Global || window == Window::Generic) {
-    // The windows of shared and local memory hold no allocation, so a generic address in one is a global address.
+    // The windows of shared and local memory hold no allocation, so a generic address in one is a global
+    // address.
     if (!w.worker().cached_allocation(bytes, write, first, room)) return false;
   } else {
     return false;
@@ -192,8 +211,8 @@ bool translate_together(Warp& w, Window window, const uint64_t (&addresses)[kLan
 
 }  // namespace
 
-bool translate(Warp& w, Window window, uint32_t lanes, uint64_t (&addresses)[kLanes], uint32_t bytes, bool write,
-               uint8_t* (&out)[kLanes]) {
+bool translate(Warp& w, Window window, uint32_t lanes, uint64_t (&addresses)[kLanes], uint32_t bytes,
+               bool write, uint8_t* (&out)[kLanes]) {
   // Relative addresses become absolute first.
   if (window == Window::Parameter) {
     for (uint64_t& address : addresses) address += w.worker().launch().parameters;
@@ -244,15 +263,17 @@ bool translate(Warp& w, Window window, uint32_t lanes, uint64_t (&addresses)[kLa
       case Window::Local: {
         const uint64_t offset = window == Window::Generic ? address - kLocalWindow : address;
         if (offset > w.local_bytes || bytes > w.local_bytes - offset) {
-          return fault_at(w, FaultKind::IllegalAddress,
-                          fmt::format("an access of {} bytes at local address 0x{:x}, outside the thread's {} bytes", bytes,
-                                      offset, w.local_bytes),
-                          lane, address);
+          return fault_at(
+              w, FaultKind::IllegalAddress,
+              fmt::format("an access of {} bytes at local address 0x{:x}, outside the thread's {} bytes",
+                          bytes, offset, w.local_bytes),
+              lane, address);
         }
         out[lane] = w.local_of(lane) + offset;
         break;
       }
-      default: return false;
+      default:
+        return false;
     }
   }
   return true;
@@ -274,8 +295,9 @@ event::Scope scope_of(const ptx::Mods& mods) {
   return event::Scope::Cta;
 }
 
-void emit_access_to(Warp& w, event::Kind kind, Window window, uint32_t lanes, const uint64_t (&addresses)[kLanes],
-                 uint32_t bytes, event::Semantics semantics, event::Scope scope) {
+void emit_access_to(Warp& w, event::Kind kind, Window window, uint32_t lanes,
+                    const uint64_t (&addresses)[kLanes], uint32_t bytes, event::Semantics semantics,
+                    event::Scope scope) {
   event::Sink* const listener = w.worker().listener();
   if ((listener->wants() & event::mask_of(kind)) == 0) return;
   event::Event e;

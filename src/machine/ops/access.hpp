@@ -1,8 +1,9 @@
 // SPDX-FileCopyrightText: The sluice authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Addresses of memory instructions: from an operand `[base + offset]` to one host pointer per lane, with the checks a
-// GPU makes (alignment, bounds, window). Used by loads and stores, atomics, matrix loads, asynchronous copies.
+// Addresses of memory instructions: from an operand `[base + offset]` to one host pointer per lane, with the
+// checks a GPU makes (alignment, bounds, window). Used by loads and stores, atomics, matrix loads,
+// asynchronous copies.
 #pragma once
 
 #include <cstdint>
@@ -48,10 +49,10 @@ inline void compute_addresses(Warp& w, const Address& address, uint32_t lanes, u
   (void)lanes;
 }
 
-/// Host pointers for an access of `bytes` at each lane. False after a fault was raised (return Step::Fault then).
-/// `addresses` are turned into global addresses, for events, where they were relative.
-bool translate(Warp& w, Window window, uint32_t lanes, uint64_t (&addresses)[kLanes], uint32_t bytes, bool write,
-               uint8_t* (&out)[kLanes]);
+/// Host pointers for an access of `bytes` at each lane. False after a fault was raised (return Step::Fault
+/// then). `addresses` are turned into global addresses, for events, where they were relative.
+bool translate(Warp& w, Window window, uint32_t lanes, uint64_t (&addresses)[kLanes], uint32_t bytes,
+               bool write, uint8_t* (&out)[kLanes]);
 
 /// Host pointer for one lane's access of `bytes` at a shared::cta address, or null after a fault.
 uint8_t* shared_pointer(Warp& w, uint32_t lane, uint32_t address, uint32_t bytes);
@@ -64,11 +65,14 @@ event::Semantics semantics_of(const ptx::Mods& mods);
 event::Scope scope_of(const ptx::Mods& mods);
 
 /// Tells the listener, if there is one, about an access of these lanes.
-void emit_access_to(Warp& w, event::Kind kind, Window window, uint32_t lanes, const uint64_t (&addresses)[kLanes],
-                    uint32_t bytes, event::Semantics semantics, event::Scope scope);
-inline void emit_access(Warp& w, event::Kind kind, Window window, uint32_t lanes, const uint64_t (&addresses)[kLanes],
-                        uint32_t bytes, event::Semantics semantics, event::Scope scope) {
-  if (w.worker().listener() != nullptr) emit_access_to(w, kind, window, lanes, addresses, bytes, semantics, scope);
+void emit_access_to(Warp& w, event::Kind kind, Window window, uint32_t lanes,
+                    const uint64_t (&addresses)[kLanes], uint32_t bytes, event::Semantics semantics,
+                    event::Scope scope);
+inline void emit_access(Warp& w, event::Kind kind, Window window, uint32_t lanes,
+                        const uint64_t (&addresses)[kLanes], uint32_t bytes, event::Semantics semantics,
+                        event::Scope scope) {
+  if (w.worker().listener() != nullptr)
+    emit_access_to(w, kind, window, lanes, addresses, bytes, semantics, scope);
 }
 
 }  // namespace sluice::machine

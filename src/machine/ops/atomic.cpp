@@ -1,9 +1,9 @@
 // SPDX-FileCopyrightText: The sluice authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// atom and red: read-modify-write on global and shared memory, lane by lane in lane order. One warp instruction runs
-// without interruption on one host thread, and kernels with atomics on global memory run on one host thread, so every
-// operation is atomic. PTX ISA, "atom", "red".
+// atom and red: read-modify-write on global and shared memory, lane by lane in lane order. One warp
+// instruction runs without interruption on one host thread, and kernels with atomics on global memory run on
+// one host thread, so every operation is atomic. PTX ISA, "atom", "red".
 //
 // MODEL: lanes of one instruction that hit one address are applied in lane order; a GPU may choose any order.
 #include <bit>
@@ -24,14 +24,25 @@ using ptx::Mod;
 using ptx::Opcode;
 using ptx::ScalarType;
 
-enum class Operation : uint8_t { And, Or, Xor, Exchange, CompareAndSwap, Add, Increment, Decrement, Min, Max };
+enum class Operation : uint8_t {
+  And,
+  Or,
+  Xor,
+  Exchange,
+  CompareAndSwap,
+  Add,
+  Increment,
+  Decrement,
+  Min,
+  Max
+};
 
 struct Atomic {
   Address address;
   Operation operation{};
   ScalarType type{};
   uint32_t bytes = 4;
-  uint32_t count = 1;               ///< vector form: elements per lane
+  uint32_t count = 1;  ///< vector form: elements per lane
   bool has_result = false;
   Location result[8] = {};
   Location value[8] = {};
@@ -52,30 +63,48 @@ uint64_t integer(Operation operation, uint64_t old_bits, uint64_t value_bits) {
   const T value = static_cast<T>(value_bits);
   using U = std::make_unsigned_t<T>;
   switch (operation) {
-    case Operation::Add: return static_cast<U>(static_cast<U>(old) + static_cast<U>(value));
-    case Operation::Min: return static_cast<U>(old < value ? old : value);
-    case Operation::Max: return static_cast<U>(old > value ? old : value);
-    case Operation::Increment: return static_cast<U>(old) >= static_cast<U>(value) ? 0 : static_cast<U>(old) + 1u;
+    case Operation::Add:
+      return static_cast<U>(static_cast<U>(old) + static_cast<U>(value));
+    case Operation::Min:
+      return static_cast<U>(old < value ? old : value);
+    case Operation::Max:
+      return static_cast<U>(old > value ? old : value);
+    case Operation::Increment:
+      return static_cast<U>(old) >= static_cast<U>(value) ? 0 : static_cast<U>(old) + 1u;
     case Operation::Decrement:
-      return old == 0 || static_cast<U>(old) > static_cast<U>(value) ? static_cast<U>(value) : static_cast<U>(old) - 1u;
-    default: return 0;
+      return old == 0 || static_cast<U>(old) > static_cast<U>(value) ? static_cast<U>(value)
+                                                                     : static_cast<U>(old) - 1u;
+    default:
+      return 0;
   }
 }
 
 uint64_t combine(const Atomic& a, uint64_t old, uint64_t value, uint64_t swap) {
   switch (a.operation) {
-    case Operation::And: return old & value;
-    case Operation::Or: return old | value;
-    case Operation::Xor: return old ^ value;
-    case Operation::Exchange: return value;
-    case Operation::CompareAndSwap: return old == value ? swap : old;
-    default: break;
+    case Operation::And:
+      return old & value;
+    case Operation::Or:
+      return old | value;
+    case Operation::Xor:
+      return old ^ value;
+    case Operation::Exchange:
+      return value;
+    case Operation::CompareAndSwap:
+      return old == value ? swap : old;
+    default:
+      break;
   }
   switch (a.type) {
-    case ScalarType::u32: case ScalarType::b32: return static_cast<uint32_t>(integer<uint32_t>(a.operation, old, value));
-    case ScalarType::s32: return static_cast<uint32_t>(integer<int32_t>(a.operation, old, value));
-    case ScalarType::u64: case ScalarType::b64: return integer<uint64_t>(a.operation, old, value);
-    case ScalarType::s64: return integer<int64_t>(a.operation, old, value);
+    case ScalarType::u32:
+    case ScalarType::b32:
+      return static_cast<uint32_t>(integer<uint32_t>(a.operation, old, value));
+    case ScalarType::s32:
+      return static_cast<uint32_t>(integer<int32_t>(a.operation, old, value));
+    case ScalarType::u64:
+    case ScalarType::b64:
+      return integer<uint64_t>(a.operation, old, value);
+    case ScalarType::s64:
+      return integer<int64_t>(a.operation, old, value);
     default: {
       const FloatAtomic kind = a.operation == Operation::Add   ? FloatAtomic::Add
                                : a.operation == Operation::Min ? FloatAtomic::Min
@@ -90,7 +119,8 @@ Step atomic(Warp& w, const Op& op, uint32_t lanes) {
   uint64_t addresses[kLanes];
   uint8_t* pointers[kLanes];
   compute_addresses(w, a.address, lanes, addresses);
-  if (!translate(w, a.address.window, lanes, addresses, a.bytes * a.count, true, pointers)) return Step::Fault;
+  if (!translate(w, a.address.window, lanes, addresses, a.bytes * a.count, true, pointers))
+    return Step::Fault;
 
   const bool wide = a.bytes == 8;
   bool changed = false;
@@ -99,20 +129,25 @@ Step atomic(Warp& w, const Op& op, uint32_t lanes) {
     for (uint32_t v = 0; v < a.count; ++v) {
       uint8_t* const at = pointers[i] + size_t{v} * a.bytes;
       const uint64_t value = wide ? w.u64(a.value[v])[i] : w.u32(a.value[v])[i];
-      const uint64_t swap = a.operation != Operation::CompareAndSwap ? 0 : wide ? w.u64(a.swap)[i] : w.u32(a.swap)[i];
+      const uint64_t swap = a.operation != Operation::CompareAndSwap ? 0
+                            : wide                                   ? w.u64(a.swap)[i]
+                                                                     : w.u32(a.swap)[i];
       const uint64_t old = read_value(at, a.bytes);
       const uint64_t mask = wide ? ~uint64_t{0} : (uint64_t{1} << (a.bytes * 8)) - 1;
       const uint64_t now = combine(a, old, value & mask, swap & mask) & mask;
       changed |= now != old;
       std::memcpy(at, &now, a.bytes);
       if (a.has_result) {
-        if (wide) w.u64(a.result[v])[i] = old;
-        else w.u32(a.result[v])[i] = static_cast<uint32_t>(old);
+        if (wide)
+          w.u64(a.result[v])[i] = old;
+        else
+          w.u32(a.result[v])[i] = static_cast<uint32_t>(old);
       }
     }
   }
   (changed ? w.acted : w.polled) = true;
-  emit_access(w, event::Kind::Atomic, a.address.window, lanes, addresses, a.bytes * a.count, a.semantics, a.scope);
+  emit_access(w, event::Kind::Atomic, a.address.window, lanes, addresses, a.bytes * a.count, a.semantics,
+              a.scope);
   return Step::Next;
 }
 
@@ -168,9 +203,12 @@ Result<Op> bind_atomic(Binder& b, bool has_result) {
   a.has_result = has_result;
   a.semantics = semantics_of(b.mods());
   if (a.semantics == event::Semantics::Weak) a.semantics = event::Semantics::Relaxed;
-  if (b.has(Mod::cta)) a.scope = event::Scope::Cta;
-  else if (b.has(Mod::cluster)) a.scope = event::Scope::Cluster;
-  else if (b.has(Mod::sys)) a.scope = event::Scope::System;
+  if (b.has(Mod::cta))
+    a.scope = event::Scope::Cta;
+  else if (b.has(Mod::cluster))
+    a.scope = event::Scope::Cluster;
+  else if (b.has(Mod::sys))
+    a.scope = event::Scope::System;
 
   const uint32_t at = has_result ? 1 : 0;
   Result<Address> address = bind_memory_address(b, b.operand(at), b.mods().space());
@@ -208,13 +246,19 @@ Result<Op> bind_atomic(Binder& b, bool has_result) {
   return op;
 }
 
-Result<Op> bind_atom(Binder& b) { return bind_atomic(b, true); }
-Result<Op> bind_red(Binder& b) { return bind_atomic(b, false); }
+Result<Op> bind_atom(Binder& b) {
+  return bind_atomic(b, true);
+}
+Result<Op> bind_red(Binder& b) {
+  return bind_atomic(b, false);
+}
 
 constexpr BindRow kRows[] = {{Opcode::atom, bind_atom}, {Opcode::red, bind_red}};
 
 }  // namespace
 
-std::span<const BindRow> atomic_rows() { return kRows; }
+std::span<const BindRow> atomic_rows() {
+  return kRows;
+}
 
 }  // namespace sluice::machine

@@ -1,11 +1,12 @@
 // SPDX-FileCopyrightText: The sluice authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Named barriers, the cluster barrier, and fences. PTX ISA, "bar", "barrier", "barrier.cluster", "membar/fence".
+// Named barriers, the cluster barrier, and fences. PTX ISA, "bar", "barrier", "barrier.cluster",
+// "membar/fence".
 //
-// An aligned barrier instruction counts whole warps (32 threads, also for a last warp with fewer), the others count
-// threads. A barrier without a thread count waits for every thread that has not exited. Memory is sequentially
-// consistent here, so fences only tell the listener.
+// An aligned barrier instruction counts whole warps (32 threads, also for a last warp with fewer), the others
+// count threads. A barrier without a thread count waits for every thread that has not exited. Memory is
+// sequentially consistent here, so fences only tell the listener.
 #include "machine/ops/barrier.hpp"
 
 #include <fmt/format.h>
@@ -33,7 +34,7 @@ struct Barrier {
   bool aligned = false;
   bool waits = true;
   Reduction reduction = Reduction::None;
-  Location result = 0;           ///< vector (Count) or predicate index
+  Location result = 0;  ///< vector (Count) or predicate index
   uint32_t predicate = 0;
   uint32_t predicate_flip = 0;
 };
@@ -80,7 +81,8 @@ Step named_barrier(Warp& w, const Op& op, uint32_t lanes) {
   const auto first = static_cast<uint32_t>(std::countr_zero(lanes));
   const uint32_t id = w.u32(barrier.id)[first];
   if (id >= w.cta->named.size()) {
-    return w.fault(FaultKind::IllegalInstruction, fmt::format("barrier {} does not exist (0 to 15 do)", id), first);
+    return w.fault(FaultKind::IllegalInstruction, fmt::format("barrier {} does not exist (0 to 15 do)", id),
+                   first);
   }
   // Lanes may name different barriers: one at a time.
   uint32_t same = 0;
@@ -94,7 +96,8 @@ Step named_barrier(Warp& w, const Op& op, uint32_t lanes) {
   const uint32_t threads = barrier.has_threads ? w.u32(barrier.threads)[first] : 0;
   if (threads % 32 != 0) {
     return w.fault(FaultKind::IllegalInstruction,
-                   fmt::format("barrier {} for {} threads, which is not a multiple of 32", id, threads), first);
+                   fmt::format("barrier {} for {} threads, which is not a multiple of 32", id, threads),
+                   first);
   }
   if (state.arrived == 0) {
     state.expected = threads;
@@ -109,11 +112,12 @@ Step named_barrier(Warp& w, const Op& op, uint32_t lanes) {
   w.acted = true;
   if (event::Sink* const listener = w.worker().listener(); listener != nullptr) {
     uint64_t none[kLanes] = {};
-    emit_access(w, barrier.waits ? event::Kind::NamedWait : event::Kind::NamedArrive, Window::Shared, lanes, none, threads,
-                event::Semantics::AcquireRelease, event::Scope::Cta);
+    emit_access(w, barrier.waits ? event::Kind::NamedWait : event::Kind::NamedArrive, Window::Shared, lanes,
+                none, threads, event::Semantics::AcquireRelease, event::Scope::Cta);
   }
 
-  const bool full = state.all_threads ? state.arrived >= w.cta->live_threads : state.arrived >= state.expected;
+  const bool full =
+      state.all_threads ? state.arrived >= w.cta->live_threads : state.arrived >= state.expected;
   if (!full) return barrier.waits ? w.park(Wait::NamedBarrier, id, state.generation) : Step::Next;
   if (!barrier.waits) {
     complete(w.worker(), *w.cta, id);
@@ -173,7 +177,8 @@ Result<Op> bind_named(Binder& b) {
   return op;
 }
 
-// --- the cluster barrier ----------------------------------------------------------------------------------------------
+// --- the cluster barrier
+// ----------------------------------------------------------------------------------------------
 
 void complete_cluster(Worker& worker, Cluster& cluster) {
   if (cluster.arrived == 0 || cluster.arrived < cluster.live_threads()) return;
@@ -190,7 +195,8 @@ Step cluster_arrive(Warp& w, const Op& op, uint32_t lanes) {
   for (uint32_t m = lanes; m != 0; m &= m - 1) {
     const auto lane = static_cast<uint32_t>(std::countr_zero(m));
     if (w.cluster_arrivals[lane] > cluster.phase) {
-      return w.fault(FaultKind::IllegalInstruction, "a second barrier.cluster.arrive without a wait between", lane);
+      return w.fault(FaultKind::IllegalInstruction, "a second barrier.cluster.arrive without a wait between",
+                     lane);
     }
     w.cluster_arrivals[lane] = cluster.phase + 1;
   }
@@ -212,7 +218,8 @@ Step cluster_wait(Warp& w, const Op& op, uint32_t lanes) {
     if (w.cluster_arrivals[std::countr_zero(m)] > cluster.phase) return w.block(Wait::ClusterBarrier, 0);
   }
   uint64_t none[kLanes] = {};
-  emit_access(w, event::Kind::ClusterWait, Window::Shared, lanes, none, 0, event::Semantics::Acquire, event::Scope::Cluster);
+  emit_access(w, event::Kind::ClusterWait, Window::Shared, lanes, none, 0, event::Semantics::Acquire,
+              event::Scope::Cluster);
   return Step::Next;
 }
 
@@ -224,13 +231,14 @@ Result<Op> bind_cluster(Binder& b) {
   return op;
 }
 
-// --- fences -------------------------------------------------------------------------------------------------------------
+// --- fences
+// -------------------------------------------------------------------------------------------------------------
 
 Step fence(Warp& w, const Op& op, uint32_t lanes) {
   if (w.worker().listener() != nullptr) {
     uint64_t none[kLanes] = {};
-    emit_access(w, op.small != 0 ? event::Kind::ProxyFence : event::Kind::Fence, Window::Global, lanes, none, 0,
-                static_cast<event::Semantics>(op.more), static_cast<event::Scope>(op.imm));
+    emit_access(w, op.small != 0 ? event::Kind::ProxyFence : event::Kind::Fence, Window::Global, lanes, none,
+                0, static_cast<event::Semantics>(op.more), static_cast<event::Scope>(op.imm));
   }
   return Step::Next;
 }
@@ -264,13 +272,16 @@ constexpr BindRow kRows[] = {
 
 }  // namespace
 
-std::span<const BindRow> barrier_rows() { return kRows; }
+std::span<const BindRow> barrier_rows() {
+  return kRows;
+}
 
 void settle_barriers(Worker& worker, Warp& warp, uint32_t exited) {
   Cta& cta = *warp.cta;
   for (uint32_t id = 0; id < cta.named.size(); ++id) {
     const NamedBarrierState& state = cta.named[id];
-    if (state.all_threads && state.arrived != 0 && state.arrived >= cta.live_threads) complete(worker, cta, id);
+    if (state.all_threads && state.arrived != 0 && state.arrived >= cta.live_threads)
+      complete(worker, cta, id);
   }
   Cluster& cluster = *cta.cluster;
   for (uint32_t m = exited; m != 0; m &= m - 1) {

@@ -8,7 +8,8 @@
 
 namespace sluice::machine {
 
-/// Threads of `warp` have exited (Warp::live is up to date): barriers that wait for all remaining threads may complete.
+/// Threads of `warp` have exited (Warp::live is up to date): barriers that wait for all remaining threads may
+/// complete.
 void settle_barriers(Worker& worker, Warp& warp, uint32_t exited);
 
 }  // namespace sluice::machine

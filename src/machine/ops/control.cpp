@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: The sluice authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Control flow: branches, calls, returns, exit, trap, nanosleep, and what only tunes (pmevent, setmaxnreg's pool).
-// PTX ISA, "Control Flow Instructions" and "Miscellaneous Instructions".
+// Control flow: branches, calls, returns, exit, trap, nanosleep, and what only tunes (pmevent, setmaxnreg's
+// pool). PTX ISA, "Control Flow Instructions" and "Miscellaneous Instructions".
 #include <bit>
 
 #include "machine/bind.hpp"
@@ -16,7 +16,8 @@ using Kind = ptx::Operand::Kind;
 using ptx::Opcode;
 using ptx::ScalarType;
 
-// --- branches ---------------------------------------------------------------------------------------------------------
+// --- branches
+// ---------------------------------------------------------------------------------------------------------
 
 /// A backward jump closes a round of a loop. A round that only looked at what others change lets them run.
 Step close_round(Warp& w) {
@@ -95,7 +96,8 @@ Result<Op> bind_branch_indexed(Binder& b) {
   return op;
 }
 
-// --- calls ------------------------------------------------------------------------------------------------------------
+// --- calls
+// ------------------------------------------------------------------------------------------------------------
 
 /// Moves bytes between the caller's `.param` variables (or registers) and the callee's.
 struct Transfer {
@@ -116,7 +118,8 @@ struct CallSites {
   std::vector<std::pair<uint64_t, CallSite>> by_address;  ///< for calls through a register
 };
 
-void transfer(Warp& w, uint32_t lanes, uint32_t from_base, uint32_t to_base, const std::vector<Transfer>& list) {
+void transfer(Warp& w, uint32_t lanes, uint32_t from_base, uint32_t to_base,
+              const std::vector<Transfer>& list) {
   for (const Transfer& t : list) {
     for (uint32_t m = lanes; m != 0; m &= m - 1) {
       uint8_t* const local = w.local_of(static_cast<uint32_t>(std::countr_zero(m)));
@@ -159,8 +162,8 @@ Step call(Warp& w, const Op& op, uint32_t lanes) {
     w.active = same;
     return call_site(w, site, same);
   }
-  return w.fault(FaultKind::IllegalInstruction, "a call through a pointer that is not a function of this kernel", first,
-                 target[first]);
+  return w.fault(FaultKind::IllegalInstruction,
+                 "a call through a pointer that is not a function of this kernel", first, target[first]);
 }
 
 /// After the callee has returned: its results come over. The instruction behind every call.
@@ -180,7 +183,9 @@ Result<CallSite> make_site(Binder& b, uint32_t module_function) {
   layout.module = b.function().module;
   layout.source = &callee;
   program::place_variables(layout);
-  const auto offset_here = [&](const ptx::Operand& o) { return b.function().variable_offset[o.index] + static_cast<uint32_t>(o.value); };
+  const auto offset_here = [&](const ptx::Operand& o) {
+    return b.function().variable_offset[o.index] + static_cast<uint32_t>(o.value);
+  };
   for (size_t i = 0; i < arguments.size(); ++i) {
     if (callee.params[i].is_reg || arguments[i].kind != Kind::Variable) {
       return b.unsupported("a call with arguments in registers");
@@ -259,24 +264,36 @@ Step leave_function(Warp& w, const Op&, uint32_t lanes) {
   return w.worker().leave(w, lanes);
 }
 
-Result<Op> bind_ret(Binder& b) { return b.op(leave_function); }
+Result<Op> bind_ret(Binder& b) {
+  return b.op(leave_function);
+}
 
-Step exit_kernel(Warp& w, const Op&, uint32_t lanes) { return w.worker().exit(w, lanes); }
-Result<Op> bind_exit(Binder& b) { return b.op(exit_kernel); }
+Step exit_kernel(Warp& w, const Op&, uint32_t lanes) {
+  return w.worker().exit(w, lanes);
+}
+Result<Op> bind_exit(Binder& b) {
+  return b.op(exit_kernel);
+}
 
-// --- ends -------------------------------------------------------------------------------------------------------------
+// --- ends
+// -------------------------------------------------------------------------------------------------------------
 
 Step trap(Warp& w, const Op&, uint32_t lanes) {
   return w.fault(FaultKind::Trap, "trap", static_cast<uint32_t>(std::countr_zero(lanes)));
 }
-Result<Op> bind_trap(Binder& b) { return b.op(trap); }
+Result<Op> bind_trap(Binder& b) {
+  return b.op(trap);
+}
 
 Step breakpoint(Warp& w, const Op&, uint32_t lanes) {
   return w.fault(FaultKind::Trap, "brkpt without a debugger", static_cast<uint32_t>(std::countr_zero(lanes)));
 }
-Result<Op> bind_breakpoint(Binder& b) { return b.op(breakpoint); }
+Result<Op> bind_breakpoint(Binder& b) {
+  return b.op(breakpoint);
+}
 
-// --- time -------------------------------------------------------------------------------------------------------------
+// --- time
+// -------------------------------------------------------------------------------------------------------------
 
 Step nanosleep(Warp& w, const Op& op, uint32_t lanes) {
   const uint32_t* wanted = w.u32(op.a);
@@ -296,16 +313,22 @@ Result<Op> bind_nanosleep(Binder& b) {
   return op;
 }
 
-Step nothing(Warp&, const Op&, uint32_t) { return Step::Next; }
-Result<Op> bind_nothing(Binder& b) { return b.op(nothing); }
+Step nothing(Warp&, const Op&, uint32_t) {
+  return Step::Next;
+}
+Result<Op> bind_nothing(Binder& b) {
+  return b.op(nothing);
+}
 
-// --- registers ----------------------------------------------------------------------------------------------------------
+// --- registers
+// ----------------------------------------------------------------------------------------------------------
 
-/// setmaxnreg: the pool is what the CTA's registers at launch amount to; `dec` gives to it, `inc` waits for it. All
-/// warps of a warpgroup execute it; each warp moves its own share.
+/// setmaxnreg: the pool is what the CTA's registers at launch amount to; `dec` gives to it, `inc` waits for
+/// it. All warps of a warpgroup execute it; each warp moves its own share.
 Step set_registers(Warp& w, const Op& op, uint32_t) {
   if (const Step s = w.rendezvous(kAllLanes); s != Step::Next) return s;
-  if (w.register_budget == 0) return Step::Next;  // register count unknown: no effect, as without launch bounds
+  if (w.register_budget == 0)
+    return Step::Next;  // register count unknown: no effect, as without launch bounds
   const auto wanted = static_cast<uint32_t>(op.imm);
   Cta& cta = *w.cta;
   w.acted = true;
@@ -325,7 +348,8 @@ Step set_registers(Warp& w, const Op& op, uint32_t) {
 
 Result<Op> bind_set_registers(Binder& b) {
   const auto count = static_cast<uint32_t>(b.immediate(b.operand(0), ScalarType::u32));
-  if (count < 24 || count > 256 || count % 8 != 0) return b.unsupported("a register count outside 24..256 in steps of 8");
+  if (count < 24 || count > 256 || count % 8 != 0)
+    return b.unsupported("a register count outside 24..256 in steps of 8");
   Op op = b.op(set_registers);
   op.imm = count;
   op.small = b.has(ptx::Mod::inc) ? 1 : 0;
@@ -337,7 +361,9 @@ Step grid_dependency(Warp& w, const Op&, uint32_t) {
   w.acted = true;
   return Step::Next;
 }
-Result<Op> bind_grid_dependency(Binder& b) { return b.op(grid_dependency); }
+Result<Op> bind_grid_dependency(Binder& b) {
+  return b.op(grid_dependency);
+}
 
 constexpr BindRow kRows[] = {
     {Opcode::bra, bind_branch},
@@ -355,6 +381,8 @@ constexpr BindRow kRows[] = {
 
 }  // namespace
 
-std::span<const BindRow> control_rows() { return kRows; }
+std::span<const BindRow> control_rows() {
+  return kRows;
+}
 
 }  // namespace sluice::machine

@@ -17,7 +17,9 @@ using ptx::Opcode;
 using ptx::Operand;
 using ptx::ScalarType;
 
-uint32_t word_bytes(ScalarType type) { return ptx::size_of(type) == 8 ? 8 : 4; }
+uint32_t word_bytes(ScalarType type) {
+  return ptx::size_of(type) == 8 ? 8 : 4;
+}
 
 Rounding rounding_of(const Binder& b) {
   if (b.has(Mod::rz) || b.has(Mod::rzi)) return Rounding::Zero;
@@ -77,12 +79,21 @@ Step convert_pair(Warp& w, const Op& op, uint32_t lanes) {
   return Step::Next;
 }
 
-// --- the frequent pairs ----------------------------------------------------------------------------------------------------
+// --- the frequent pairs
+// ----------------------------------------------------------------------------------------------------
 
-inline uint32_t s32_to_f32(uint32_t a) { return to_bits(static_cast<float>(static_cast<int32_t>(a))); }
-inline uint32_t u32_to_f32(uint32_t a) { return to_bits(static_cast<float>(a)); }
-inline uint64_t s32_to_f64(uint32_t a) { return to_bits(static_cast<double>(static_cast<int32_t>(a))); }
-inline uint64_t u32_to_f64(uint32_t a) { return to_bits(static_cast<double>(a)); }
+inline uint32_t s32_to_f32(uint32_t a) {
+  return to_bits(static_cast<float>(static_cast<int32_t>(a)));
+}
+inline uint32_t u32_to_f32(uint32_t a) {
+  return to_bits(static_cast<float>(a));
+}
+inline uint64_t s32_to_f64(uint32_t a) {
+  return to_bits(static_cast<double>(static_cast<int32_t>(a)));
+}
+inline uint64_t u32_to_f64(uint32_t a) {
+  return to_bits(static_cast<double>(a));
+}
 inline uint32_t f32_to_s32(uint32_t a) {
   float x = to_f32(a);
   const bool high = x >= 0x1p31f, low = x < -0x1p31f;
@@ -91,28 +102,51 @@ inline uint32_t f32_to_s32(uint32_t a) {
   return high ? 0x7fffffffu : (low ? 0x80000000u : r);
 }
 inline uint64_t f32_to_f64(uint32_t a) {
-  const uint64_t nan = (uint64_t{a & 0x80000000u} << 32) | 0x7ff8000000000000ull | (uint64_t{a & 0x7fffffu} << 29);
+  const uint64_t nan =
+      (uint64_t{a & 0x80000000u} << 32) | 0x7ff8000000000000ull | (uint64_t{a & 0x7fffffu} << 29);
   return is_nan_f32(a) ? nan : to_bits(static_cast<double>(to_f32(a)));
 }
 inline uint32_t f64_to_f32(uint64_t a) {
   const auto nan = static_cast<uint32_t>(((a >> 32) & 0x80000000u) | 0x7fc00000u | ((a >> 29) & 0x7fffffu));
   return is_nan_f64(a) ? nan : to_bits(static_cast<float>(to_f64(a)));
 }
-inline uint32_t low_word(uint64_t a) { return static_cast<uint32_t>(a); }
-inline uint64_t zero_extend(uint32_t a) { return a; }
-inline uint64_t sign_extend(uint32_t a) { return static_cast<uint64_t>(int64_t{static_cast<int32_t>(a)}); }
-inline uint32_t low_half(uint32_t a) { return a & 0xffffu; }
-inline uint32_t same(uint32_t a) { return a; }
-inline uint32_t s16_to_s32(uint32_t a) { return static_cast<uint32_t>(int32_t{static_cast<int16_t>(a)}); }
-inline uint32_t low_byte(uint32_t a) { return a & 0xffu; }
-inline uint32_t s8_to_s32(uint32_t a) { return static_cast<uint32_t>(int32_t{static_cast<int8_t>(a)}); }
-inline uint32_t s8_to_s16(uint32_t a) { return static_cast<uint32_t>(int32_t{static_cast<int8_t>(a)}) & 0xffffu; }
+inline uint32_t low_word(uint64_t a) {
+  return static_cast<uint32_t>(a);
+}
+inline uint64_t zero_extend(uint32_t a) {
+  return a;
+}
+inline uint64_t sign_extend(uint32_t a) {
+  return static_cast<uint64_t>(int64_t{static_cast<int32_t>(a)});
+}
+inline uint32_t low_half(uint32_t a) {
+  return a & 0xffffu;
+}
+inline uint32_t same(uint32_t a) {
+  return a;
+}
+inline uint32_t s16_to_s32(uint32_t a) {
+  return static_cast<uint32_t>(int32_t{static_cast<int16_t>(a)});
+}
+inline uint32_t low_byte(uint32_t a) {
+  return a & 0xffu;
+}
+inline uint32_t s8_to_s32(uint32_t a) {
+  return static_cast<uint32_t>(int32_t{static_cast<int8_t>(a)});
+}
+inline uint32_t s8_to_s16(uint32_t a) {
+  return static_cast<uint32_t>(int32_t{static_cast<int8_t>(a)}) & 0xffffu;
+}
 inline uint32_t f16_to_f32_cvt(uint32_t a) {
   const uint32_t r = f16_to_f32(a);
   return is_nan_f32(r) ? kNanF32 : r;
 }
-inline uint32_t two_f16(uint32_t a, uint32_t b) { return (f32_to_f16(a) << 16) | f32_to_f16(b); }
-inline uint32_t two_bf16(uint32_t a, uint32_t b) { return (f32_to_bf16(a) << 16) | f32_to_bf16(b); }
+inline uint32_t two_f16(uint32_t a, uint32_t b) {
+  return (f32_to_f16(a) << 16) | f32_to_f16(b);
+}
+inline uint32_t two_bf16(uint32_t a, uint32_t b) {
+  return (f32_to_bf16(a) << 16) | f32_to_bf16(b);
+}
 
 /// A loop for the plain form of a pair (no .sat, no .ftz; registers as wide as the types), or null.
 Handler frequent(const Conversion& c) {
@@ -159,8 +193,12 @@ ScalarType register_type(const Binder& b, const Operand& operand, ScalarType typ
   return b.is_register(operand) ? b.reg(operand).type : type;
 }
 
-bool is_fp8_pair(ScalarType t) { return t == ScalarType::e4m3x2 || t == ScalarType::e5m2x2; }
-bool is_wide_pair(ScalarType t) { return t == ScalarType::f16x2 || t == ScalarType::bf16x2; }
+bool is_fp8_pair(ScalarType t) {
+  return t == ScalarType::e4m3x2 || t == ScalarType::e5m2x2;
+}
+bool is_wide_pair(ScalarType t) {
+  return t == ScalarType::f16x2 || t == ScalarType::bf16x2;
+}
 
 Result<Op> bind_cvt(Binder& b) {
   const ScalarType to = b.type(0), from = b.type(1);
@@ -191,7 +229,8 @@ Result<Op> bind_cvt(Binder& b) {
     }
     const bool from_wide = is_wide_pair(from);
     if ((width == 8 && from_wide) || (width == 16 && is_fp8_pair(from))) {
-      SLUICE_ASSIGN_OR_RETURN(Op op, bind_sources(b, convert_pair, {from_wide ? ScalarType::b32 : ScalarType::b16}));
+      SLUICE_ASSIGN_OR_RETURN(Op op,
+                              bind_sources(b, convert_pair, {from_wide ? ScalarType::b32 : ScalarType::b16}));
       op.small = (from_wide ? 16u : 8u) | (width << 8);
       op.extra = b.extra(e);
       return op;
@@ -205,7 +244,8 @@ Result<Op> bind_cvt(Binder& b) {
   if (!scalar(to) || !scalar(from)) return b.unsupported("this pair of types is not executed on sm_90a");
 
   const ScalarType source = register_type(b, b.operand(1), from);
-  const ScalarType destination = register_type(b, b.operand(0), to == ScalarType::tf32 ? ScalarType::b32 : to);
+  const ScalarType destination =
+      register_type(b, b.operand(0), to == ScalarType::tf32 ? ScalarType::b32 : to);
   c.register_bits = ptx::bits_of(destination);
   e.wide_source = word_bytes(source) == 8;
   e.wide_destination = word_bytes(destination) == 8;
@@ -226,16 +266,17 @@ Step cvt_pack(Warp& w, const Op& op, uint32_t lanes) {
   for (uint32_t m = lanes; m != 0; m &= m - 1) {
     const int i = std::countr_zero(m);
     const uint32_t c = bits == 16 ? 0 : w.u32(op.c)[i];
-    w.u32(op.d)[i] = convert_pack(static_cast<int32_t>(w.u32(op.a)[i]), static_cast<int32_t>(w.u32(op.b)[i]), c, bits,
-                                  is_signed);
+    w.u32(op.d)[i] = convert_pack(static_cast<int32_t>(w.u32(op.a)[i]), static_cast<int32_t>(w.u32(op.b)[i]),
+                                  c, bits, is_signed);
   }
   return Step::Next;
 }
 Result<Op> bind_cvt_pack(Binder& b) {
   const ScalarType to = b.type(0);
   const uint32_t bits = ptx::bits_of(to);
-  Result<Op> bound = bits == 16 ? bind_sources(b, cvt_pack, {ScalarType::s32, ScalarType::s32})
-                                : bind_sources(b, cvt_pack, {ScalarType::s32, ScalarType::s32, ScalarType::b32});
+  Result<Op> bound = bits == 16
+                         ? bind_sources(b, cvt_pack, {ScalarType::s32, ScalarType::s32})
+                         : bind_sources(b, cvt_pack, {ScalarType::s32, ScalarType::s32, ScalarType::b32});
   if (!bound) return bound;
   bound->small = bits | (ptx::is_signed(to) ? 0x100u : 0u);
   return bound;
@@ -248,6 +289,8 @@ constexpr BindRow kRows[] = {
 
 }  // namespace
 
-std::span<const BindRow> convert_rows() { return kRows; }
+std::span<const BindRow> convert_rows() {
+  return kRows;
+}
 
 }  // namespace sluice::machine

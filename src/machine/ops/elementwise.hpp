@@ -1,10 +1,11 @@
 // SPDX-FileCopyrightText: The sluice authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// From a function of one lane to the handler of a warp. The function takes and returns lane values (32- or 64-bit
-// words, or the number that they stand for); `map<F>` applies it to the lanes of the mask. With all lanes it is a
-// loop over 32 without branches, which the compiler turns into vector instructions. A destination is either the same
-// vector as a source or shares nothing with it, so lanes never disturb each other.
+// From a function of one lane to the handler of a warp. The function takes and returns lane values (32- or
+// 64-bit words, or the number that they stand for); `map<F>` applies it to the lanes of the mask. With all
+// lanes it is a loop over 32 without branches, which the compiler turns into vector instructions. A
+// destination is either the same vector as a source or shares nothing with it, so lanes never disturb each
+// other.
 #pragma once
 
 #include <bit>
@@ -81,7 +82,8 @@ Step map(Warp& w, const Op& op, uint32_t lanes) {
     static_assert(kArity == 4);
     const auto* const b = w.at<typename Fn::template Arg<1>>(op.b);
     const auto* const c = w.at<typename Fn::template Arg<2>>(op.c);
-    const auto* const e = w.at<typename Fn::template Arg<3>>(static_cast<const MoreSources*>(op.extra)->fourth);
+    const auto* const e =
+        w.at<typename Fn::template Arg<3>>(static_cast<const MoreSources*>(op.extra)->fourth);
     for (uint32_t m = lanes; m != 0; m &= m - 1) {
       const int i = std::countr_zero(m);
       d[i] = F(a[i], b[i], c[i], e[i]);
@@ -111,13 +113,23 @@ template <class Pick>
 Handler for_integer(ptx::ScalarType type, Pick pick) {
   using T = ptx::ScalarType;
   switch (type) {
-    case T::u16: case T::b16: return pick.template operator()<uint16_t>();
-    case T::s16: return pick.template operator()<int16_t>();
-    case T::u32: case T::b32: return pick.template operator()<uint32_t>();
-    case T::s32: return pick.template operator()<int32_t>();
-    case T::u64: case T::b64: return pick.template operator()<uint64_t>();
-    case T::s64: return pick.template operator()<int64_t>();
-    default: return nullptr;
+    case T::u16:
+    case T::b16:
+      return pick.template operator()<uint16_t>();
+    case T::s16:
+      return pick.template operator()<int16_t>();
+    case T::u32:
+    case T::b32:
+      return pick.template operator()<uint32_t>();
+    case T::s32:
+      return pick.template operator()<int32_t>();
+    case T::u64:
+    case T::b64:
+      return pick.template operator()<uint64_t>();
+    case T::s64:
+      return pick.template operator()<int64_t>();
+    default:
+      return nullptr;
   }
 }
 
@@ -126,16 +138,23 @@ template <class Pick>
 Handler for_wide_integer(ptx::ScalarType type, Pick pick) {
   using T = ptx::ScalarType;
   switch (type) {
-    case T::u32: case T::b32: return pick.template operator()<uint32_t>();
-    case T::s32: return pick.template operator()<int32_t>();
-    case T::u64: case T::b64: return pick.template operator()<uint64_t>();
-    case T::s64: return pick.template operator()<int64_t>();
-    default: return nullptr;
+    case T::u32:
+    case T::b32:
+      return pick.template operator()<uint32_t>();
+    case T::s32:
+      return pick.template operator()<int32_t>();
+    case T::u64:
+    case T::b64:
+      return pick.template operator()<uint64_t>();
+    case T::s64:
+      return pick.template operator()<int64_t>();
+    default:
+      return nullptr;
   }
 }
 
 // Bind functions of mnemonics that several kinds of types share; the integer family's rows lead to them.
-Result<Op> bind_float(Binder& b);   ///< f32 and f64 forms (float.cpp)
-Result<Op> bind_half(Binder& b);    ///< f16, f16x2, bf16, bf16x2 forms (float_half.cpp)
+Result<Op> bind_float(Binder& b);  ///< f32 and f64 forms (float.cpp)
+Result<Op> bind_half(Binder& b);   ///< f16, f16x2, bf16, bf16x2 forms (float_half.cpp)
 
 }  // namespace sluice::machine

@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: The sluice authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// f32 and f64 arithmetic. Directed rounding (.rz, .rm, .rp) runs the same loops with the host's rounding mode set
-// around them.
+// f32 and f64 arithmetic. Directed rounding (.rz, .rm, .rp) runs the same loops with the host's rounding mode
+// set around them.
 #include <cfenv>
 
 #include <vector>
@@ -55,7 +55,8 @@ Result<Op> with_rounding(Binder& b, Result<Op> bound) {
 template <class Pick>
 Handler for_f32(const Binder& b, Pick pick) {
   const bool ftz = b.has(Mod::ftz), sat = b.has(Mod::sat);
-  if (ftz) return sat ? pick.template operator()<F32<true, true>>() : pick.template operator()<F32<true, false>>();
+  if (ftz)
+    return sat ? pick.template operator()<F32<true, true>>() : pick.template operator()<F32<true, false>>();
   return sat ? pick.template operator()<F32<false, true>>() : pick.template operator()<F32<false, false>>();
 }
 
@@ -65,9 +66,15 @@ Result<Op> bind_binary(Binder& b) {
   const ScalarType t = b.type();
   Handler h = nullptr;
   switch (b.instruction().op) {
-    case Opcode::add: h = t == ScalarType::f64 ? map<F64::add> : for_f32(b, SLUICE_PICK(add)); break;
-    case Opcode::sub: h = t == ScalarType::f64 ? map<F64::sub> : for_f32(b, SLUICE_PICK(sub)); break;
-    case Opcode::mul: h = t == ScalarType::f64 ? map<F64::mul> : for_f32(b, SLUICE_PICK(mul)); break;
+    case Opcode::add:
+      h = t == ScalarType::f64 ? map<F64::add> : for_f32(b, SLUICE_PICK(add));
+      break;
+    case Opcode::sub:
+      h = t == ScalarType::f64 ? map<F64::sub> : for_f32(b, SLUICE_PICK(sub));
+      break;
+    case Opcode::mul:
+      h = t == ScalarType::f64 ? map<F64::mul> : for_f32(b, SLUICE_PICK(mul));
+      break;
     case Opcode::div:
       if (b.has(Mod::approx)) {
         h = b.has(Mod::ftz) ? map<div_approx<true>> : map<div_approx<false>>;
@@ -77,7 +84,8 @@ Result<Op> bind_binary(Binder& b) {
         h = t == ScalarType::f64 ? map<F64::div> : for_f32(b, SLUICE_PICK(div));
       }
       break;
-    default: break;
+    default:
+      break;
   }
   return with_rounding(b, bind_sources(b, h, {t, t}));
 }
@@ -101,7 +109,8 @@ Result<Op> bind_min_max(Binder& b) {
   Handler h = map<min_max_f64<Max>>;
   if (t == ScalarType::f32) {
     const bool nan = b.has(Mod::NaN), xorsign = b.has(Mod::xorsign);
-    h = b.has(Mod::ftz) ? min_max_handler<Max, true>(nan, xorsign) : min_max_handler<Max, false>(nan, xorsign);
+    h = b.has(Mod::ftz) ? min_max_handler<Max, true>(nan, xorsign)
+                        : min_max_handler<Max, false>(nan, xorsign);
   }
   return bind_sources(b, h, {t, t});
 }
@@ -119,7 +128,8 @@ Result<Op> bind_rcp(Binder& b) {
   const ScalarType t = b.type();
   Handler h = nullptr;
   if (b.has(Mod::approx)) {
-    h = t == ScalarType::f64 ? map<rcp_approx_f64> : (b.has(Mod::ftz) ? map<rcp_approx<true>> : map<rcp_approx<false>>);
+    h = t == ScalarType::f64 ? map<rcp_approx_f64>
+                             : (b.has(Mod::ftz) ? map<rcp_approx<true>> : map<rcp_approx<false>>);
   } else {
     h = t == ScalarType::f64 ? map<F64::rcp> : for_f32(b, SLUICE_PICK(rcp));
   }
@@ -137,8 +147,9 @@ Result<Op> bind_sqrt(Binder& b) {
 }
 Result<Op> bind_rsqrt(Binder& b) {
   const bool ftz = b.has(Mod::ftz);
-  const Handler h = b.type() == ScalarType::f64 ? (ftz ? map<rsqrt_approx_f64<true>> : map<rsqrt_approx_f64<false>>)
-                                                : (ftz ? map<rsqrt_approx<true>> : map<rsqrt_approx<false>>);
+  const Handler h = b.type() == ScalarType::f64
+                        ? (ftz ? map<rsqrt_approx_f64<true>> : map<rsqrt_approx_f64<false>>)
+                        : (ftz ? map<rsqrt_approx<true>> : map<rsqrt_approx<false>>);
   return bind_sources(b, h, {b.type()});
 }
 
@@ -149,7 +160,8 @@ Result<Op> bind_approx(Binder& b) {
 }
 
 Result<Op> bind_copysign(Binder& b) {
-  return bind_sources(b, b.type() == ScalarType::f64 ? map<copysign_f64> : map<copysign_f32>, {b.type(), b.type()});
+  return bind_sources(b, b.type() == ScalarType::f64 ? map<copysign_f64> : map<copysign_f32>,
+                      {b.type(), b.type()});
 }
 
 constexpr BindRow kRows[] = {
@@ -172,12 +184,18 @@ Result<Op> bind_float(Binder& b) {
   if (t != ScalarType::f32 && t != ScalarType::f64) return b.unsupported("packed f32 needs sm_100");
   if (ptx::is_float(b.type(1))) return b.unsupported("mixed precision needs sm_100");
   switch (b.instruction().op) {
-    case Opcode::mad: return bind_fma(b);
-    case Opcode::abs: return bind_abs_neg(b, false);
-    case Opcode::neg: return bind_abs_neg(b, true);
-    case Opcode::min: return bind_min_max<false>(b);
-    case Opcode::max: return bind_min_max<true>(b);
-    default: return bind_binary(b);
+    case Opcode::mad:
+      return bind_fma(b);
+    case Opcode::abs:
+      return bind_abs_neg(b, false);
+    case Opcode::neg:
+      return bind_abs_neg(b, true);
+    case Opcode::min:
+      return bind_min_max<false>(b);
+    case Opcode::max:
+      return bind_min_max<true>(b);
+    default:
+      return bind_binary(b);
   }
 }
 

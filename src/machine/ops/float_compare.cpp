@@ -1,9 +1,10 @@
 // SPDX-FileCopyrightText: The sluice authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Comparison and selection of all types. A comparison is a function of two vectors to a lane mask, found once per type
-// and relation; everything else (negation, the Boolean operation with a third predicate, what is written where) is
-// common. gt and ge are lt and le with the sources exchanged, the unordered relations are negations of ordered ones.
+// Comparison and selection of all types. A comparison is a function of two vectors to a lane mask, found once
+// per type and relation; everything else (negation, the Boolean operation with a third predicate, what is
+// written where) is common. gt and ge are lt and le with the sources exchanged, the unordered relations are
+// negations of ordered ones.
 #include "machine/ops/float_compare.hpp"
 
 #include <vector>
@@ -24,8 +25,8 @@ using ptx::ScalarType;
 
 using Compare = uint32_t (*)(const void* a, const void* b);
 
-/// The mask of lanes where F holds. All lanes are looked at: values of lanes that do not take part mean nothing, and
-/// no comparison can fail.
+/// The mask of lanes where F holds. All lanes are looked at: values of lanes that do not take part mean
+/// nothing, and no comparison can fail.
 template <auto F, class W>
 uint32_t compare(const void* pa, const void* pb) {
   const W* const a = static_cast<const W*>(pa);
@@ -76,32 +77,46 @@ Plan plan_of(const Binder& b, bool floating) {
 template <class T>
 Compare integer_compare(Relation r) {
   switch (r) {
-    case Relation::Eq: return compare<Int<T>::eq, Word<T>>;
-    case Relation::Lt: return compare<Int<T>::lt, Word<T>>;
-    case Relation::Le: return compare<Int<T>::le, Word<T>>;
-    default: return nullptr;
+    case Relation::Eq:
+      return compare<Int<T>::eq, Word<T>>;
+    case Relation::Lt:
+      return compare<Int<T>::lt, Word<T>>;
+    case Relation::Le:
+      return compare<Int<T>::le, Word<T>>;
+    default:
+      return nullptr;
   }
 }
 template <class F>
 Compare float_compare(Relation r) {
   using W = typename F::W;
   switch (r) {
-    case Relation::Eq: return compare<F::eq, W>;
-    case Relation::Lt: return compare<F::lt, W>;
-    case Relation::Le: return compare<F::le, W>;
-    case Relation::Ne: return compare<F::ne, W>;
-    case Relation::Num: return compare<F::num, W>;
+    case Relation::Eq:
+      return compare<F::eq, W>;
+    case Relation::Lt:
+      return compare<F::lt, W>;
+    case Relation::Le:
+      return compare<F::le, W>;
+    case Relation::Ne:
+      return compare<F::ne, W>;
+    case Relation::Num:
+      return compare<F::num, W>;
   }
   return nullptr;
 }
 template <class F, bool High>
 Compare packed_compare(Relation r) {
   switch (r) {
-    case Relation::Eq: return compare_half<F::eq, High>;
-    case Relation::Lt: return compare_half<F::lt, High>;
-    case Relation::Le: return compare_half<F::le, High>;
-    case Relation::Ne: return compare_half<F::ne, High>;
-    case Relation::Num: return compare_half<F::num, High>;
+    case Relation::Eq:
+      return compare_half<F::eq, High>;
+    case Relation::Lt:
+      return compare_half<F::lt, High>;
+    case Relation::Le:
+      return compare_half<F::le, High>;
+    case Relation::Ne:
+      return compare_half<F::ne, High>;
+    case Relation::Num:
+      return compare_half<F::num, High>;
   }
   return nullptr;
 }
@@ -120,16 +135,39 @@ Comparison choose(const Binder& b, ScalarType t) {
   const bool ftz = b.has(Mod::ftz);
   using T = ScalarType;
   switch (t) {
-    case T::u16: case T::b16: c.low = integer_compare<uint16_t>(r); break;
-    case T::s16: c.low = integer_compare<int16_t>(r); break;
-    case T::u32: case T::b32: c.low = integer_compare<uint32_t>(r); break;
-    case T::s32: c.low = integer_compare<int32_t>(r); break;
-    case T::u64: case T::b64: c.low = integer_compare<uint64_t>(r); break;
-    case T::s64: c.low = integer_compare<int64_t>(r); break;
-    case T::f32: c.low = ftz ? float_compare<CompareF32<true>>(r) : float_compare<CompareF32<false>>(r); break;
-    case T::f64: c.low = float_compare<CompareF64>(r); break;
-    case T::f16: c.low = ftz ? float_compare<Half<F16, true>>(r) : float_compare<Half<F16, false>>(r); break;
-    case T::bf16: c.low = float_compare<Half<Bf16, false>>(r); break;
+    case T::u16:
+    case T::b16:
+      c.low = integer_compare<uint16_t>(r);
+      break;
+    case T::s16:
+      c.low = integer_compare<int16_t>(r);
+      break;
+    case T::u32:
+    case T::b32:
+      c.low = integer_compare<uint32_t>(r);
+      break;
+    case T::s32:
+      c.low = integer_compare<int32_t>(r);
+      break;
+    case T::u64:
+    case T::b64:
+      c.low = integer_compare<uint64_t>(r);
+      break;
+    case T::s64:
+      c.low = integer_compare<int64_t>(r);
+      break;
+    case T::f32:
+      c.low = ftz ? float_compare<CompareF32<true>>(r) : float_compare<CompareF32<false>>(r);
+      break;
+    case T::f64:
+      c.low = float_compare<CompareF64>(r);
+      break;
+    case T::f16:
+      c.low = ftz ? float_compare<Half<F16, true>>(r) : float_compare<Half<F16, false>>(r);
+      break;
+    case T::bf16:
+      c.low = float_compare<Half<Bf16, false>>(r);
+      break;
     case T::f16x2:
       c.low = ftz ? packed_compare<Half<F16, true>, false>(r) : packed_compare<Half<F16, false>, false>(r);
       c.high = ftz ? packed_compare<Half<F16, true>, true>(r) : packed_compare<Half<F16, false>, true>(r);
@@ -138,7 +176,8 @@ Comparison choose(const Binder& b, ScalarType t) {
       c.low = packed_compare<Half<Bf16, false>, false>(r);
       c.high = packed_compare<Half<Bf16, false>, true>(r);
       break;
-    default: break;
+    default:
+      break;
   }
   return c;
 }
@@ -151,10 +190,14 @@ Combine combine_of(const Binder& b) {
 }
 uint32_t combine(Combine how, uint32_t mask, uint32_t with) {
   switch (how) {
-    case Combine::And: return mask & with;
-    case Combine::Or: return mask | with;
-    case Combine::Xor: return mask ^ with;
-    default: return mask;
+    case Combine::And:
+      return mask & with;
+    case Combine::Or:
+      return mask | with;
+    case Combine::Xor:
+      return mask ^ with;
+    default:
+      return mask;
   }
 }
 
@@ -165,7 +208,7 @@ struct CompareExtra {
   uint32_t with = kTruePredicate;  ///< index of the third predicate
   uint32_t with_flip = 0;
   uint32_t p = kSinkPredicate, q = kSinkPredicate;
-  uint32_t when_true[2] = {};      ///< set: what the lower and the upper half become
+  uint32_t when_true[2] = {};  ///< set: what the lower and the upper half become
 };
 
 void write_predicate(Warp& w, uint32_t index, uint32_t lanes, uint32_t mask) {
@@ -187,7 +230,8 @@ Step setp(Warp& w, const Op& op, uint32_t lanes) {
   const uint32_t with = w.predicate(e.with) ^ e.with_flip;
   const uint32_t low = e.comparison.low(w.at<uint32_t>(op.a), w.at<uint32_t>(op.b)) ^ flip;
   uint32_t second = ~low;
-  if (e.comparison.high != nullptr) second = e.comparison.high(w.at<uint32_t>(op.a), w.at<uint32_t>(op.b)) ^ flip;
+  if (e.comparison.high != nullptr)
+    second = e.comparison.high(w.at<uint32_t>(op.a), w.at<uint32_t>(op.b)) ^ flip;
   write_predicate(w, e.p, lanes, combine(e.how, low, with));
   write_predicate(w, e.q, lanes, combine(e.how, second, with));
   return Step::Next;
@@ -197,7 +241,8 @@ Step set(Warp& w, const Op& op, uint32_t lanes) {
   const auto& e = *static_cast<const CompareExtra*>(op.extra);
   const uint32_t flip = e.comparison.negate ? kAllLanes : 0;
   const uint32_t with = w.predicate(e.with) ^ e.with_flip;
-  const uint32_t low = combine(e.how, e.comparison.low(w.at<uint32_t>(op.a), w.at<uint32_t>(op.b)) ^ flip, with);
+  const uint32_t low =
+      combine(e.how, e.comparison.low(w.at<uint32_t>(op.a), w.at<uint32_t>(op.b)) ^ flip, with);
   uint32_t high = 0;
   if (e.comparison.high != nullptr) {
     high = combine(e.how, e.comparison.high(w.at<uint32_t>(op.a), w.at<uint32_t>(op.b)) ^ flip, with);
@@ -256,13 +301,29 @@ Result<Op> bind_set(Binder& b) {
   SLUICE_ASSIGN_OR_RETURN(Op op, bind_comparison(b, set, from, e));
   op.d = b.destination(0);
   switch (to) {
-    case ScalarType::f32: e.when_true[0] = 0x3f800000u; break;
-    case ScalarType::f16: e.when_true[0] = F16::kOne; break;
-    case ScalarType::bf16: e.when_true[0] = Bf16::kOne; break;
-    case ScalarType::f16x2: e.when_true[0] = F16::kOne; e.when_true[1] = F16::kOne << 16; break;
-    case ScalarType::bf16x2: e.when_true[0] = Bf16::kOne; e.when_true[1] = Bf16::kOne << 16; break;
-    case ScalarType::u16: case ScalarType::s16: e.when_true[0] = 0xffffu; break;
-    case ScalarType::u32: case ScalarType::s32:
+    case ScalarType::f32:
+      e.when_true[0] = 0x3f800000u;
+      break;
+    case ScalarType::f16:
+      e.when_true[0] = F16::kOne;
+      break;
+    case ScalarType::bf16:
+      e.when_true[0] = Bf16::kOne;
+      break;
+    case ScalarType::f16x2:
+      e.when_true[0] = F16::kOne;
+      e.when_true[1] = F16::kOne << 16;
+      break;
+    case ScalarType::bf16x2:
+      e.when_true[0] = Bf16::kOne;
+      e.when_true[1] = Bf16::kOne << 16;
+      break;
+    case ScalarType::u16:
+    case ScalarType::s16:
+      e.when_true[0] = 0xffffu;
+      break;
+    case ScalarType::u32:
+    case ScalarType::s32:
       if (e.comparison.high != nullptr) {
         e.when_true[0] = 0xffffu;
         e.when_true[1] = 0xffff0000u;
@@ -270,13 +331,15 @@ Result<Op> bind_set(Binder& b) {
         e.when_true[0] = 0xffffffffu;
       }
       break;
-    default: return b.unsupported("this form is not executed");
+    default:
+      return b.unsupported("this form is not executed");
   }
   op.extra = b.extra(e);
   return op;
 }
 
-// --- selection -------------------------------------------------------------------------------------------------------------
+// --- selection
+// -------------------------------------------------------------------------------------------------------------
 
 template <class W>
 Step selp(Warp& w, const Op& op, uint32_t lanes) {
@@ -332,7 +395,8 @@ Result<Op> bind_slct(Binder& b) {
   return bind_sources(b, h, {t, t, by});
 }
 
-// --- testp -----------------------------------------------------------------------------------------------------------------
+// --- testp
+// -----------------------------------------------------------------------------------------------------------------
 
 /// Classes of a floating-point number, as bits.
 enum Class : uint32_t { kNormal = 1, kSubnormal = 2, kZero = 4, kInfinite = 8, kNan = 16 };
@@ -374,6 +438,8 @@ constexpr BindRow kRows[] = {
 
 }  // namespace
 
-std::span<const BindRow> compare_rows() { return kRows; }
+std::span<const BindRow> compare_rows() {
+  return kRows;
+}
 
 }  // namespace sluice::machine

@@ -33,11 +33,16 @@ Handler once_or_twice3(bool packed) {
 template <class H>
 Handler arithmetic(Opcode op, bool packed) {
   switch (op) {
-    case Opcode::add: return once_or_twice2<H::add>(packed);
-    case Opcode::sub: return once_or_twice2<H::sub>(packed);
-    case Opcode::mul: return once_or_twice2<H::mul>(packed);
-    case Opcode::fma: return once_or_twice3<H::fma>(packed);
-    default: return nullptr;
+    case Opcode::add:
+      return once_or_twice2<H::add>(packed);
+    case Opcode::sub:
+      return once_or_twice2<H::sub>(packed);
+    case Opcode::mul:
+      return once_or_twice2<H::mul>(packed);
+    case Opcode::fma:
+      return once_or_twice3<H::fma>(packed);
+    default:
+      return nullptr;
   }
 }
 
@@ -54,11 +59,16 @@ Handler min_max(bool packed, bool nan, bool xorsign) {
 template <class H>
 Handler with_flags(Opcode op, bool packed, bool nan, bool xorsign) {
   switch (op) {
-    case Opcode::min: return min_max<H, false>(packed, nan, xorsign);
-    case Opcode::max: return min_max<H, true>(packed, nan, xorsign);
-    case Opcode::abs: return once_or_twice1<H::abs>(packed);
-    case Opcode::neg: return once_or_twice1<H::neg>(packed);
-    default: return nullptr;
+    case Opcode::min:
+      return min_max<H, false>(packed, nan, xorsign);
+    case Opcode::max:
+      return min_max<H, true>(packed, nan, xorsign);
+    case Opcode::abs:
+      return once_or_twice1<H::abs>(packed);
+    case Opcode::neg:
+      return once_or_twice1<H::neg>(packed);
+    default:
+      return nullptr;
   }
 }
 
@@ -72,21 +82,25 @@ Handler choose(const Binder& b, Opcode op) {
   const bool packed = is_packed_half(b.type()), bf16 = is_bf16(b.type());
   const bool ftz = b.has(Mod::ftz), sat = b.has(Mod::sat);
   switch (op) {
-    case Opcode::tanh: return bf16 ? once_or_twice1<tanh_half<Bf16>>(packed) : once_or_twice1<tanh_half<F16>>(packed);
+    case Opcode::tanh:
+      return bf16 ? once_or_twice1<tanh_half<Bf16>>(packed) : once_or_twice1<tanh_half<F16>>(packed);
     case Opcode::ex2:
-      return bf16 ? once_or_twice1<ex2_half<Bf16, true>>(packed) : once_or_twice1<ex2_half<F16, false>>(packed);
+      return bf16 ? once_or_twice1<ex2_half<Bf16, true>>(packed)
+                  : once_or_twice1<ex2_half<F16, false>>(packed);
     case Opcode::fma:
       if (b.has(Mod::relu) || b.has(Mod::oob)) {
         const bool relu = b.has(Mod::relu), oob = b.has(Mod::oob);
         if (bf16) return special_fma<Half<Bf16, false>>(packed, relu, oob);
-        return ftz ? special_fma<Half<F16, true>>(packed, relu, oob) : special_fma<Half<F16, false>>(packed, relu, oob);
+        return ftz ? special_fma<Half<F16, true>>(packed, relu, oob)
+                   : special_fma<Half<F16, false>>(packed, relu, oob);
       }
       [[fallthrough]];
     case Opcode::add:
     case Opcode::sub:
     case Opcode::mul:
       if (bf16) return arithmetic<Half<Bf16, false>>(op, packed);
-      if (ftz) return sat ? arithmetic<Half<F16, true, true>>(op, packed) : arithmetic<Half<F16, true>>(op, packed);
+      if (ftz)
+        return sat ? arithmetic<Half<F16, true, true>>(op, packed) : arithmetic<Half<F16, true>>(op, packed);
       return sat ? arithmetic<Half<F16, false, true>>(op, packed) : arithmetic<Half<F16, false>>(op, packed);
     default: {
       const bool nan = b.has(Mod::NaN), xorsign = b.has(Mod::xorsign);
@@ -104,10 +118,14 @@ Result<Op> bind_half(Binder& b) {
   if (!is_half(t)) return b.unsupported("this type is not executed");
   const Handler h = choose(b, b.instruction().op);
   switch (b.count()) {
-    case 2: return bind_sources(b, h, {t});
-    case 3: return bind_sources(b, h, {t, t});
-    case 4: return bind_sources(b, h, {t, t, t});
-    default: return b.unsupported("this form is not executed");
+    case 2:
+      return bind_sources(b, h, {t});
+    case 3:
+      return bind_sources(b, h, {t, t});
+    case 4:
+      return bind_sources(b, h, {t, t, t});
+    default:
+      return b.unsupported("this form is not executed");
   }
 }
 

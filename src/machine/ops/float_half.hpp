@@ -10,8 +10,12 @@
 
 namespace sluice::machine {
 
-inline bool is_bf16(ptx::ScalarType t) { return t == ptx::ScalarType::bf16 || t == ptx::ScalarType::bf16x2; }
-inline bool is_packed_half(ptx::ScalarType t) { return t == ptx::ScalarType::f16x2 || t == ptx::ScalarType::bf16x2; }
+inline bool is_bf16(ptx::ScalarType t) {
+  return t == ptx::ScalarType::bf16 || t == ptx::ScalarType::bf16x2;
+}
+inline bool is_packed_half(ptx::ScalarType t) {
+  return t == ptx::ScalarType::f16x2 || t == ptx::ScalarType::bf16x2;
+}
 inline bool is_half(ptx::ScalarType t) {
   return t == ptx::ScalarType::f16 || t == ptx::ScalarType::bf16 || is_packed_half(t);
 }

@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: The sluice authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Integer arithmetic, carry chains, and the mnemonics that integers share with floating point (which is handed on to
-// float.cpp and float_half.cpp). Bit fields, logic and shifts are in integer_bits.cpp.
+// Integer arithmetic, carry chains, and the mnemonics that integers share with floating point (which is
+// handed on to float.cpp and float_half.cpp). Bit fields, logic and shifts are in integer_bits.cpp.
 #include "machine/numeric/integer.hpp"
 
 #include <array>
@@ -22,18 +22,27 @@ using ptx::ScalarType;
 
 ScalarType wide_of(ScalarType t) {
   switch (t) {
-    case ScalarType::u16: return ScalarType::u32;
-    case ScalarType::s16: return ScalarType::s32;
-    case ScalarType::u32: return ScalarType::u64;
-    default: return ScalarType::s64;
+    case ScalarType::u16:
+      return ScalarType::u32;
+    case ScalarType::s16:
+      return ScalarType::s32;
+    case ScalarType::u32:
+      return ScalarType::u64;
+    default:
+      return ScalarType::s64;
   }
 }
 
 /// Hands floating-point types on; integers come back as "not mine".
-bool is_floating(const Binder& b) { return ptx::is_float(b.type()); }
-Result<Op> bind_floating(Binder& b) { return is_half(b.type()) ? bind_half(b) : bind_float(b); }
+bool is_floating(const Binder& b) {
+  return ptx::is_float(b.type());
+}
+Result<Op> bind_floating(Binder& b) {
+  return is_half(b.type()) ? bind_half(b) : bind_float(b);
+}
 
-// --- the carry flag ---------------------------------------------------------------------------------------------------------
+// --- the carry flag
+// ---------------------------------------------------------------------------------------------------------
 
 /// d = a + b (+ carry), or a - b (- borrow). The flag is a lane mask of the warp.
 template <class W, bool Subtract>
@@ -95,20 +104,28 @@ Result<Op> bind_add_carry(Binder& b, bool subtract, bool reads) {
   op.small = (reads ? 1u : 0u) | (b.has(Mod::cc) ? 2u : 0u);
   return op;
 }
-Result<Op> bind_addc(Binder& b) { return bind_add_carry(b, false, true); }
-Result<Op> bind_subc(Binder& b) { return bind_add_carry(b, true, true); }
+Result<Op> bind_addc(Binder& b) {
+  return bind_add_carry(b, false, true);
+}
+Result<Op> bind_subc(Binder& b) {
+  return bind_add_carry(b, true, true);
+}
 
 Result<Op> bind_mad_carry(Binder& b, bool reads) {
   const ScalarType t = b.type();
   const bool high = b.has(Mod::hi);
-  const Handler h = for_wide_integer(t, [&]<class T>() -> Handler { return high ? mad_carry<T, true> : mad_carry<T, false>; });
+  const Handler h = for_wide_integer(
+      t, [&]<class T>() -> Handler { return high ? mad_carry<T, true> : mad_carry<T, false>; });
   SLUICE_ASSIGN_OR_RETURN(Op op, bind_sources(b, h, {t, t, t}));
   op.small = (reads ? 1u : 0u) | (b.has(Mod::cc) ? 2u : 0u);
   return op;
 }
-Result<Op> bind_madc(Binder& b) { return bind_mad_carry(b, true); }
+Result<Op> bind_madc(Binder& b) {
+  return bind_mad_carry(b, true);
+}
 
-// --- add to max -----------------------------------------------------------------------------------------------------------------
+// --- add to max
+// -----------------------------------------------------------------------------------------------------------------
 
 Result<Op> bind_add(Binder& b) {
   if (is_floating(b)) return bind_floating(b);
@@ -234,9 +251,9 @@ Result<Op> bind_min_max(Binder& b) {
   } else if (t == ScalarType::u16x2) {
     h = map<numeric::halves2<Max ? Int<uint16_t>::max : Int<uint16_t>::min>>;
   } else if (relu) {
-    if (t == ScalarType::s32) h = map<Max ? Int<int32_t>::max_relu : Int<int32_t>::min_relu>;
+    if (t == ScalarType::s32) h = map < Max ? Int<int32_t>::max_relu : Int<int32_t>::min_relu > ;
   } else {
-    h = for_integer(t, []<class T>() -> Handler { return map<Max ? Int<T>::max : Int<T>::min>; });
+    h = for_integer(t, []<class T>() -> Handler { return map < Max ? Int<T>::max : Int<T>::min > ; });
   }
   return bind_sources(b, h, {t, t});
 }
@@ -261,12 +278,12 @@ Result<Op> bind_dp2a(Binder& b) {
 }
 
 constexpr BindRow kArithmetic[] = {
-    {Opcode::add, bind_add},     {Opcode::sub, bind_sub},     {Opcode::mul, bind_mul},
-    {Opcode::mad, bind_mad},     {Opcode::mul24, bind_mul24}, {Opcode::mad24, bind_mad24},
-    {Opcode::sad, bind_sad},     {Opcode::div, bind_div},     {Opcode::rem, bind_rem},
-    {Opcode::abs, bind_abs},     {Opcode::neg, bind_neg},     {Opcode::min, bind_min_max<false>},
+    {Opcode::add, bind_add},           {Opcode::sub, bind_sub},     {Opcode::mul, bind_mul},
+    {Opcode::mad, bind_mad},           {Opcode::mul24, bind_mul24}, {Opcode::mad24, bind_mad24},
+    {Opcode::sad, bind_sad},           {Opcode::div, bind_div},     {Opcode::rem, bind_rem},
+    {Opcode::abs, bind_abs},           {Opcode::neg, bind_neg},     {Opcode::min, bind_min_max<false>},
     {Opcode::max, bind_min_max<true>}, {Opcode::dp4a, bind_dp4a},   {Opcode::dp2a, bind_dp2a},
-    {Opcode::addc, bind_addc},   {Opcode::subc, bind_subc},   {Opcode::madc, bind_madc},
+    {Opcode::addc, bind_addc},         {Opcode::subc, bind_subc},   {Opcode::madc, bind_madc},
 };
 
 }  // namespace

@@ -16,16 +16,20 @@ using ptx::Opcode;
 using ptx::Operand;
 using ptx::ScalarType;
 
-// --- counts and fields ---------------------------------------------------------------------------------------------------
+// --- counts and fields
+// ---------------------------------------------------------------------------------------------------
 
 Result<Op> bind_popc(Binder& b) {
-  return bind_sources(b, ptx::size_of(b.type()) == 8 ? map<Int<uint64_t>::popc> : map<Int<uint32_t>::popc>, {b.type()});
+  return bind_sources(b, ptx::size_of(b.type()) == 8 ? map<Int<uint64_t>::popc> : map<Int<uint32_t>::popc>,
+                      {b.type()});
 }
 Result<Op> bind_clz(Binder& b) {
-  return bind_sources(b, ptx::size_of(b.type()) == 8 ? map<Int<uint64_t>::clz> : map<Int<uint32_t>::clz>, {b.type()});
+  return bind_sources(b, ptx::size_of(b.type()) == 8 ? map<Int<uint64_t>::clz> : map<Int<uint32_t>::clz>,
+                      {b.type()});
 }
 Result<Op> bind_brev(Binder& b) {
-  return bind_sources(b, ptx::size_of(b.type()) == 8 ? map<Int<uint64_t>::brev> : map<Int<uint32_t>::brev>, {b.type()});
+  return bind_sources(b, ptx::size_of(b.type()) == 8 ? map<Int<uint64_t>::brev> : map<Int<uint32_t>::brev>,
+                      {b.type()});
 }
 Result<Op> bind_bfind(Binder& b) {
   const bool shift = b.has(Mod::shiftamt);
@@ -56,10 +60,10 @@ Result<Op> bind_bmsk(Binder& b) {
                       {ScalarType::u32, ScalarType::u32});
 }
 
-// --- logic -----------------------------------------------------------------------------------------------------------------
+// --- logic
+// -----------------------------------------------------------------------------------------------------------------
 
 enum class Logic : uint8_t { And, Or, Xor, Not };
-
 
 template <Logic Which>
 Step predicate_logic(Warp& w, const Op& op, uint32_t lanes) {
@@ -67,10 +71,18 @@ Step predicate_logic(Warp& w, const Op& op, uint32_t lanes) {
   const uint32_t b = w.predicate(op.b) ^ (op.small & 2 ? kAllLanes : 0);
   uint32_t r = 0;
   switch (Which) {
-    case Logic::And: r = a & b; break;
-    case Logic::Or: r = a | b; break;
-    case Logic::Xor: r = a ^ b; break;
-    case Logic::Not: r = ~a; break;
+    case Logic::And:
+      r = a & b;
+      break;
+    case Logic::Or:
+      r = a | b;
+      break;
+    case Logic::Xor:
+      r = a ^ b;
+      break;
+    case Logic::Not:
+      r = ~a;
+      break;
   }
   uint32_t& d = w.predicate(op.d);
   d = (d & ~lanes) | (r & lanes);
@@ -151,22 +163,41 @@ Step lop3(Warp& w, const Op& op, uint32_t lanes) {
 }
 
 /// The frequent tables have loops of their own.
-inline uint32_t xor3(uint32_t a, uint32_t b, uint32_t c) { return a ^ b ^ c; }
-inline uint32_t and3(uint32_t a, uint32_t b, uint32_t c) { return a & b & c; }
-inline uint32_t or3(uint32_t a, uint32_t b, uint32_t c) { return a | b | c; }
-inline uint32_t mux(uint32_t a, uint32_t b, uint32_t c) { return (a & b) | (~a & c); }
-inline uint32_t and_or(uint32_t a, uint32_t b, uint32_t c) { return (a & b) | c; }
-inline uint32_t and_xor(uint32_t a, uint32_t b, uint32_t c) { return (a & b) ^ c; }
+inline uint32_t xor3(uint32_t a, uint32_t b, uint32_t c) {
+  return a ^ b ^ c;
+}
+inline uint32_t and3(uint32_t a, uint32_t b, uint32_t c) {
+  return a & b & c;
+}
+inline uint32_t or3(uint32_t a, uint32_t b, uint32_t c) {
+  return a | b | c;
+}
+inline uint32_t mux(uint32_t a, uint32_t b, uint32_t c) {
+  return (a & b) | (~a & c);
+}
+inline uint32_t and_or(uint32_t a, uint32_t b, uint32_t c) {
+  return (a & b) | c;
+}
+inline uint32_t and_xor(uint32_t a, uint32_t b, uint32_t c) {
+  return (a & b) ^ c;
+}
 
 Handler lop3_handler(uint32_t table) {
   switch (table) {
-    case 0x96: return map<xor3>;
-    case 0x80: return map<and3>;
-    case 0xfe: return map<or3>;
-    case 0xca: return map<mux>;
-    case 0xea: return map<and_or>;
-    case 0x6a: return map<and_xor>;
-    default: return lop3;
+    case 0x96:
+      return map<xor3>;
+    case 0x80:
+      return map<and3>;
+    case 0xfe:
+      return map<or3>;
+    case 0xca:
+      return map<mux>;
+    case 0xea:
+      return map<and_or>;
+    case 0x6a:
+      return map<and_xor>;
+    default:
+      return lop3;
   }
 }
 
@@ -190,7 +221,8 @@ Result<Op> bind_lop3(Binder& b) {
   if (!b.is_immediate(table)) return b.unsupported("the truth table is not an immediate");
   const auto bits = static_cast<uint32_t>(table.value) & 0xff;
   if (!boolean) {
-    SLUICE_ASSIGN_OR_RETURN(Op op, bind_sources(b, lop3_handler(bits), {ScalarType::b32, ScalarType::b32, ScalarType::b32}));
+    SLUICE_ASSIGN_OR_RETURN(
+        Op op, bind_sources(b, lop3_handler(bits), {ScalarType::b32, ScalarType::b32, ScalarType::b32}));
     op.imm = bits;
     return op;
   }
@@ -221,7 +253,8 @@ Result<Op> bind_lop3(Binder& b) {
   return op;
 }
 
-// --- shifts and permutes ---------------------------------------------------------------------------------------------------
+// --- shifts and permutes
+// ---------------------------------------------------------------------------------------------------
 
 Result<Op> bind_shf(Binder& b) {
   using numeric::shf;
@@ -253,20 +286,31 @@ Result<Op> bind_prmt(Binder& b) {
 }
 
 constexpr BindRow kRows[] = {
-    {Opcode::popc, bind_popc},   {Opcode::clz, bind_clz},
-    {Opcode::brev, bind_brev},   {Opcode::bfind, bind_bfind},
-    {Opcode::fns, bind_fns},     {Opcode::bfe, bind_bfe},
-    {Opcode::bfi, bind_bfi},     {Opcode::szext, bind_szext},
-    {Opcode::bmsk, bind_bmsk},   {Opcode::and_, bind_logic<Logic::And>},
-    {Opcode::or_, bind_logic<Logic::Or>}, {Opcode::xor_, bind_logic<Logic::Xor>},
-    {Opcode::not_, bind_logic<Logic::Not>}, {Opcode::cnot, bind_cnot},
-    {Opcode::lop3, bind_lop3},   {Opcode::shf, bind_shf},
-    {Opcode::shl, bind_shl},     {Opcode::shr, bind_shr},
+    {Opcode::popc, bind_popc},
+    {Opcode::clz, bind_clz},
+    {Opcode::brev, bind_brev},
+    {Opcode::bfind, bind_bfind},
+    {Opcode::fns, bind_fns},
+    {Opcode::bfe, bind_bfe},
+    {Opcode::bfi, bind_bfi},
+    {Opcode::szext, bind_szext},
+    {Opcode::bmsk, bind_bmsk},
+    {Opcode::and_, bind_logic<Logic::And>},
+    {Opcode::or_, bind_logic<Logic::Or>},
+    {Opcode::xor_, bind_logic<Logic::Xor>},
+    {Opcode::not_, bind_logic<Logic::Not>},
+    {Opcode::cnot, bind_cnot},
+    {Opcode::lop3, bind_lop3},
+    {Opcode::shf, bind_shf},
+    {Opcode::shl, bind_shl},
+    {Opcode::shr, bind_shr},
     {Opcode::prmt, bind_prmt},
 };
 
 }  // namespace
 
-std::span<const BindRow> integer_bit_rows() { return kRows; }
+std::span<const BindRow> integer_bit_rows() {
+  return kRows;
+}
 
 }  // namespace sluice::machine

@@ -1,7 +1,8 @@
 // SPDX-FileCopyrightText: The sluice authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Loops over lanes. All 32 at once is the common case and vectorises; otherwise only the lanes of the mask are touched.
+// Loops over lanes. All 32 at once is the common case and vectorises; otherwise only the lanes of the mask
+// are touched.
 #pragma once
 
 #include <bit>

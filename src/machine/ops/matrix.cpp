@@ -35,8 +35,12 @@ FragmentLocations bind_fragment_destination(Binder& b, const Operand& operand) {
 std::span<const BindRow> matrix_rows() {
   using ptx::Opcode;
   static constexpr BindRow kRows[] = {
-      {Opcode::mma, bind_mma},           {Opcode::wmma_mma, bind_wmma_mma},   {Opcode::ldmatrix, bind_ldmatrix},
-      {Opcode::stmatrix, bind_stmatrix}, {Opcode::movmatrix, bind_movmatrix}, {Opcode::wmma_load, bind_wmma_load},
+      {Opcode::mma, bind_mma},
+      {Opcode::wmma_mma, bind_wmma_mma},
+      {Opcode::ldmatrix, bind_ldmatrix},
+      {Opcode::stmatrix, bind_stmatrix},
+      {Opcode::movmatrix, bind_movmatrix},
+      {Opcode::wmma_load, bind_wmma_load},
       {Opcode::wmma_store, bind_wmma_store},
   };
   return kRows;

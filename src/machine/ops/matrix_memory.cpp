@@ -16,7 +16,8 @@ using ptx::Mod;
 using ptx::Operand;
 using ptx::ScalarType;
 
-// --- 8 x 8 matrices of 16 bits -----------------------------------------------------------------------------------------------
+// --- 8 x 8 matrices of 16 bits
+// -----------------------------------------------------------------------------------------------
 
 struct MatrixAccess {
   Address address;
@@ -24,7 +25,8 @@ struct MatrixAccess {
   bool transposed = false;
 };
 
-/// Rows of the matrices: lane 8 i + j has the address of row j of matrix i. Fills host pointers; false after a fault.
+/// Rows of the matrices: lane 8 i + j has the address of row j of matrix i. Fills host pointers; false after
+/// a fault.
 bool row_pointers(Warp& w, const MatrixAccess& x, bool write, uint8_t* (&rows)[kLanes]) {
   const auto used = static_cast<uint32_t>(x.regs.size()) * 8;
   const uint32_t lanes = used == 32 ? kAllLanes : (1u << used) - 1;
@@ -50,7 +52,8 @@ Step ldmatrix(Warp& w, const Op& op, uint32_t) {
         std::memcpy(&out[i][lane], rows[8 * i + lane / 4] + 4 * (lane % 4), 4);
       } else {
         uint16_t pair[2];
-        for (uint32_t e = 0; e < 2; ++e) std::memcpy(&pair[e], rows[8 * i + 2 * (lane % 4) + e] + 2 * (lane / 4), 2);
+        for (uint32_t e = 0; e < 2; ++e)
+          std::memcpy(&pair[e], rows[8 * i + 2 * (lane % 4) + e] + 2 * (lane / 4), 2);
         std::memcpy(&out[i][lane], pair, 4);
       }
     }
@@ -72,7 +75,8 @@ Step stmatrix(Warp& w, const Op& op, uint32_t) {
       } else {
         uint16_t pair[2];
         std::memcpy(pair, &values[lane], 4);
-        for (uint32_t e = 0; e < 2; ++e) std::memcpy(rows[8 * i + 2 * (lane % 4) + e] + 2 * (lane / 4), &pair[e], 2);
+        for (uint32_t e = 0; e < 2; ++e)
+          std::memcpy(rows[8 * i + 2 * (lane % 4) + e] + 2 * (lane / 4), &pair[e], 2);
       }
     }
   }
@@ -112,7 +116,8 @@ Result<Op> bind_rows(Binder& b, uint32_t address, uint32_t regs, bool load) {
   return op;
 }
 
-// --- wmma fragments ----------------------------------------------------------------------------------------------------------
+// --- wmma fragments
+// ----------------------------------------------------------------------------------------------------------
 
 /// One wmma.load or wmma.store: which matrix, how it lies in memory, which registers.
 struct WmmaAccess {
@@ -153,7 +158,8 @@ uint64_t natural_leading(const WmmaAccess& x) {
   return x.by_rows ? columns : rows;
 }
 
-/// The bytes that a lane's register covers: `count` consecutive elements at a time, so that sub-byte ones go together.
+/// The bytes that a lane's register covers: `count` consecutive elements at a time, so that sub-byte ones go
+/// together.
 template <bool Load>
 Step wmma_access(Warp& w, const Op& op, uint32_t) {
   if (const Step s = w.rendezvous(kAllLanes); s != Step::Next) return s;
@@ -170,11 +176,12 @@ Step wmma_access(Warp& w, const Op& op, uint32_t) {
   for (uint32_t r = 0; r < distinct; ++r) {
     uint64_t values[kLanes] = {};
     for (uint32_t e = 0; e < per_register; e += count) {
-      for (uint32_t lane = 0; lane < 32; ++lane) addresses[lane] = base[lane] + element_index(x, lane, r, e, leading) * x.bits / 8;
+      for (uint32_t lane = 0; lane < 32; ++lane)
+        addresses[lane] = base[lane] + element_index(x, lane, r, e, leading) * x.bits / 8;
       if (!translate(w, x.address.window, kAllLanes, addresses, bytes, !Load, pointers)) return Step::Fault;
       if (w.worker().listener() != nullptr) {
-        emit_access(w, Load ? event::Kind::Read : event::Kind::Write, x.address.window, kAllLanes, addresses, bytes,
-                    event::Semantics::Weak, event::Scope::Cta);
+        emit_access(w, Load ? event::Kind::Read : event::Kind::Write, x.address.window, kAllLanes, addresses,
+                    bytes, event::Semantics::Weak, event::Scope::Cta);
       }
       for (uint32_t lane = 0; lane < 32; ++lane) {
         if constexpr (Load) {
@@ -182,7 +189,8 @@ Step wmma_access(Warp& w, const Op& op, uint32_t) {
           std::memcpy(&value, pointers[lane], bytes);
           values[lane] |= value << (e * x.bits);
         } else {
-          const uint64_t word = x.bits == 64 ? w.u64(x.regs[r])[lane] : w.u32(x.regs[r])[lane] >> (e * x.bits);
+          const uint64_t word =
+              x.bits == 64 ? w.u64(x.regs[r])[lane] : w.u32(x.regs[r])[lane] >> (e * x.bits);
           std::memcpy(pointers[lane], &word, bytes);
         }
       }
@@ -234,15 +242,23 @@ Result<Op> bind_wmma_access(Binder& b, bool load) {
 
 }  // namespace
 
-Result<Op> bind_ldmatrix(Binder& b) { return bind_rows(b, 1, 0, true); }
-Result<Op> bind_stmatrix(Binder& b) { return bind_rows(b, 0, 1, false); }
+Result<Op> bind_ldmatrix(Binder& b) {
+  return bind_rows(b, 1, 0, true);
+}
+Result<Op> bind_stmatrix(Binder& b) {
+  return bind_rows(b, 0, 1, false);
+}
 Result<Op> bind_movmatrix(Binder& b) {
   Op op = b.op(movmatrix);
   op.d = b.destination(0);
   SLUICE_ASSIGN_OR_RETURN(op.a, b.source(1, ScalarType::b32));
   return op;
 }
-Result<Op> bind_wmma_load(Binder& b) { return bind_wmma_access(b, true); }
-Result<Op> bind_wmma_store(Binder& b) { return bind_wmma_access(b, false); }
+Result<Op> bind_wmma_load(Binder& b) {
+  return bind_wmma_access(b, true);
+}
+Result<Op> bind_wmma_store(Binder& b) {
+  return bind_wmma_access(b, false);
+}
 
 }  // namespace sluice::machine

@@ -7,10 +7,10 @@
 #include <cmath>
 #include <cstring>
 
+#include "machine/numeric/convert.hpp"
 #include "machine/numeric/fragment.hpp"
 #include "machine/numeric/integer.hpp"
 #include "machine/numeric/tensor_sum.hpp"
-#include "machine/numeric/convert.hpp"
 #include "machine/ops/matrix.hpp"
 
 namespace sluice::machine {
@@ -28,7 +28,7 @@ constexpr uint32_t kMostK = 256;
 struct Multiply {
   uint32_t m = 0, n = 0, k = 0;
   ScalarType d_type{}, a_type{}, b_type{}, c_type{};
-  bool quads = false;             ///< m8n8k4 of f16
+  bool quads = false;  ///< m8n8k4 of f16
   bool a_by_rows = true, b_by_rows = false;
   bool saturate = false;
   bool popc_and = false;
@@ -37,7 +37,7 @@ struct Multiply {
   uint32_t selector = 0;
   Location metadata = 0;
   uint32_t a_repeats = 1, b_repeats = 1;  ///< wmma: how often the fragment holds each element
-  uint32_t step = 0;              ///< products that the hardware adds at once
+  uint32_t step = 0;                      ///< products that the hardware adds at once
   FragmentLocations a, b, c, d;
 };
 
@@ -57,8 +57,8 @@ struct Matrices {
   uint8_t position[kMostRows][kMostK];  ///< sparse: along K, of each stored element of A
 };
 
-void gather_multiplicand(Warp& w, const FragmentLocations& regs, uint32_t repeats, const Spread& spread, uint32_t bits,
-                         uint64_t (&out)[kMostRows][kMostK]) {
+void gather_multiplicand(Warp& w, const FragmentLocations& regs, uint32_t repeats, const Spread& spread,
+                         uint32_t bits, uint64_t (&out)[kMostRows][kMostK]) {
   const auto distinct = static_cast<uint32_t>(regs.size()) / repeats;
   for (uint32_t r = 0; r < distinct; ++r) {
     for (uint32_t lane = 0; lane < 32; ++lane) {
@@ -94,33 +94,41 @@ void write_element(Warp& w, Location reg, uint32_t lane, uint32_t element, Scala
   }
 }
 
-// --- products ------------------------------------------------------------------------------------------------------------------
+// --- products
+// ------------------------------------------------------------------------------------------------------------------
 
 /// Position along K of A's stored element.
-uint32_t position_of(const Multiply& x, const Matrices& t, uint32_t row, uint32_t k) { return x.sparse ? t.position[row][k] : k; }
+uint32_t position_of(const Multiply& x, const Matrices& t, uint32_t row, uint32_t k) {
+  return x.sparse ? t.position[row][k] : k;
+}
 
 /// One element of the result, in the steps that an H200 takes.
-uint32_t add_products(const Multiply& x, const TensorNumber* a, const TensorNumber* b, uint32_t count, uint32_t start,
-                      TensorResult result) {
+uint32_t add_products(const Multiply& x, const TensorNumber* a, const TensorNumber* b, uint32_t count,
+                      uint32_t start, TensorResult result) {
   if (x.quads) {
     // m8n8k4 has no tensor instruction there: a chain of fused multiply-adds, then the accumulator.
     float sum = 0.0f;
-    for (uint32_t k = 0; k < count; ++k) sum = __builtin_fmaf(static_cast<float>(a[k].value), static_cast<float>(b[k].value), sum);
+    for (uint32_t k = 0; k < count; ++k)
+      sum = __builtin_fmaf(static_cast<float>(a[k].value), static_cast<float>(b[k].value), sum);
     return F32<false, false>::add(to_bits(sum), start);
   }
   if (ptx::bits_of(x.a_type) == 8) {
-    // Widened to f16 and multiplied in two steps, the lower halves of all registers first; then the accumulator.
+    // Widened to f16 and multiplied in two steps, the lower halves of all registers first; then the
+    // accumulator.
     TensorNumber part_a[2][kMostK / 2], part_b[2][kMostK / 2];
     for (uint32_t k = 0; k < count; ++k) {
       part_a[(k / 2) % 2][k / 4 * 2 + k % 2] = a[k];
       part_b[(k / 2) % 2][k / 4 * 2 + k % 2] = b[k];
     }
     uint32_t sum = 0;
-    for (int half = 0; half < 2; ++half) sum = tensor_step(part_a[half], part_b[half], count / 2, sum, result);
-    return result == TensorResult::F16 ? Half<F16, false>::add(sum, start) : F32<false, false>::add(sum, start);
+    for (int half = 0; half < 2; ++half)
+      sum = tensor_step(part_a[half], part_b[half], count / 2, sum, result);
+    return result == TensorResult::F16 ? Half<F16, false>::add(sum, start)
+                                       : F32<false, false>::add(sum, start);
   }
   uint32_t sum = start;
-  for (uint32_t k = 0; k < count; k += x.step) sum = tensor_step(a + k, b + k, std::min(x.step, count - k), sum, result);
+  for (uint32_t k = 0; k < count; k += x.step)
+    sum = tensor_step(a + k, b + k, std::min(x.step, count - k), sum, result);
   return sum;
 }
 
@@ -129,7 +137,9 @@ void multiply_float(const Multiply& x, Matrices& t) {
   const Format& fa = format_of(x.a_type);
   const Format& fb = format_of(x.b_type);
   static thread_local TensorNumber a[kMostK], b[kMostRows][kMostK], picked[kMostK];
-  const auto raw = [](uint64_t bits, ScalarType type) { return type == ScalarType::tf32 ? bits >> 13 : bits; };
+  const auto raw = [](uint64_t bits, ScalarType type) {
+    return type == ScalarType::tf32 ? bits >> 13 : bits;
+  };
   for (uint32_t n = 0; n < x.n; ++n) {
     for (uint32_t k = 0; k < x.k; ++k) b[n][k] = tensor_number(raw(t.b[n][k], x.b_type), fb);
   }
@@ -164,9 +174,12 @@ void multiply_float(const Multiply& x, Matrices& t) {
 
 int32_t integer_element(uint64_t bits, ScalarType type) {
   switch (type) {
-    case ScalarType::s8: return static_cast<int8_t>(bits);
-    case ScalarType::s4: return static_cast<int32_t>(static_cast<uint32_t>(bits) << 28) >> 28;
-    default: return static_cast<int32_t>(bits);
+    case ScalarType::s8:
+      return static_cast<int8_t>(bits);
+    case ScalarType::s4:
+      return static_cast<int32_t>(static_cast<uint32_t>(bits) << 28) >> 28;
+    default:
+      return static_cast<int32_t>(bits);
   }
 }
 
@@ -179,7 +192,8 @@ void multiply_integer(const Multiply& x, Matrices& t) {
         if (x.a_type == ScalarType::b1) {
           sum += static_cast<int64_t>(x.popc_and ? t.a[m][k] & t.b[n][k] : t.a[m][k] ^ t.b[n][k]);
         } else {
-          sum += int64_t{integer_element(t.a[m][k], x.a_type)} * integer_element(t.b[n][position_of(x, t, m, k)], x.b_type);
+          sum += int64_t{integer_element(t.a[m][k], x.a_type)} *
+                 integer_element(t.b[n][position_of(x, t, m, k)], x.b_type);
         }
       }
       t.d[m][n] = x.saturate ? word(saturate_s32(sum)) : static_cast<uint32_t>(sum);
@@ -225,7 +239,8 @@ void multiply(const Multiply& x, Matrices& t) {
   multiply_float(x, t);
 }
 
-// --- the handlers ----------------------------------------------------------------------------------------------------------------
+// --- the handlers
+// ----------------------------------------------------------------------------------------------------------------
 
 Step run_multiply(Warp& w, const Op& op, uint32_t) {
   if (const Step s = w.rendezvous(kAllLanes); s != Step::Next) return s;
@@ -236,7 +251,10 @@ Step run_multiply(Warp& w, const Op& op, uint32_t) {
   gather_multiplicand(w, x.a, x.a_repeats, spread_of_a(x.m, stored, per_register), a_bits, t.a);
   gather_multiplicand(w, x.b, x.b_repeats, spread_of_b(x.m, x.n, x.k, per_register), a_bits, t.b);
   each_accumulator(x, x.c_type, x.c.size(), [&](uint32_t r, uint32_t e, uint32_t lane, Position p) {
-    t.c[p.row][p.column] = element_of(w, x.c[r], lane, e, x.c_type == ScalarType::f16 ? 16 : x.c_type == ScalarType::f64 ? 64 : 32);
+    t.c[p.row][p.column] = element_of(w, x.c[r], lane, e,
+                                      x.c_type == ScalarType::f16   ? 16
+                                      : x.c_type == ScalarType::f64 ? 64
+                                                                    : 32);
   });
   if (x.sparse) read_metadata(w, x, t);
   multiply(x, t);
@@ -264,7 +282,8 @@ Step run_quads(Warp& w, const Op& op, uint32_t) {
     for (uint32_t e = 0; e < 8; ++e) {
       const Position p = accumulator(x.c_type, lane, e);
       const bool half = x.c_type == ScalarType::f16;
-      t.c[p.row][p.column] = half ? element_of(w, x.c[e / 2], lane, e % 2, 16) : element_of(w, x.c[e], lane, 0, 32);
+      t.c[p.row][p.column] =
+          half ? element_of(w, x.c[e / 2], lane, e % 2, 16) : element_of(w, x.c[e], lane, 0, 32);
     }
   }
   for (Matrices& t : products) multiply(x, t);
@@ -286,8 +305,10 @@ ScalarType register_type(ScalarType element) {
 /// Products that the machine adds in one step.
 uint32_t step_of(const Multiply& x) {
   switch (ptx::bits_of(x.a_type)) {
-    case 16: return 16;
-    default: return x.k;
+    case 16:
+      return 16;
+    default:
+      return x.k;
   }
 }
 
@@ -326,7 +347,8 @@ Result<Op> bind_mma(Binder& b) {
   x.c_type = b.type(3);
   x.sparse = b.has(Mod::sp) || b.has(Mod::sp__ordered_metadata);
   x.step = step_of(x);
-  if (b.has(Mod::block_scale) || b.has(Mod::kind__f8f6f4)) return b.unsupported("scaled and 4- or 6-bit types need sm_120a");
+  if (b.has(Mod::block_scale) || b.has(Mod::kind__f8f6f4))
+    return b.unsupported("scaled and 4- or 6-bit types need sm_120a");
   if (x.sparse) {
     const Operand& selector = b.operand(5);
     if (!b.is_immediate(selector)) return b.unsupported("the sparsity selector is not an immediate");

@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: The sluice authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Loads and stores through every window, and the hints around them (prefetch, discard, applypriority, createpolicy),
-// which change nothing a program can see. PTX ISA, "ld", "ld.global.nc", "ldu", "st".
+// Loads and stores through every window, and the hints around them (prefetch, discard, applypriority,
+// createpolicy), which change nothing a program can see. PTX ISA, "ld", "ld.global.nc", "ldu", "st".
 #include <bit>
 #include <cstring>
 
@@ -26,14 +26,15 @@ struct Transfer {
   uint32_t element_bytes = 4;
   uint32_t count = 1;
   Location values[8] = {};
-  bool sign_extend = false;    ///< loads: the register is wider than the element
-  uint32_t register_bytes = 4; ///< of one value: 4 (narrow and word registers), 8, 16
-  bool polls = false;          ///< loads: others may change it meanwhile
+  bool sign_extend = false;     ///< loads: the register is wider than the element
+  uint32_t register_bytes = 4;  ///< of one value: 4 (narrow and word registers), 8, 16
+  bool polls = false;           ///< loads: others may change it meanwhile
   event::Semantics semantics = event::Semantics::Weak;
   event::Scope scope = event::Scope::Cta;
 };
 
-// --- loads --------------------------------------------------------------------------------------------------------------
+// --- loads
+// --------------------------------------------------------------------------------------------------------------
 
 /// Elements of E bytes into registers of R bytes per lane.
 template <class E, class R>
@@ -60,9 +61,15 @@ void gather_signed(Warp& w, const Transfer& t, uint32_t lanes, uint8_t* const (&
       std::memcpy(&value, pointers[i] + shift, sizeof(E));
       const int64_t wide = value;
       switch (t.register_bytes) {
-        case 8: w.u64(t.values[v])[i] = static_cast<uint64_t>(wide); break;
-        case 4: w.u32(t.values[v])[i] = static_cast<uint32_t>(wide); break;
-        default: w.u32(t.values[v])[i] = static_cast<uint32_t>(wide) & 0xffff; break;
+        case 8:
+          w.u64(t.values[v])[i] = static_cast<uint64_t>(wide);
+          break;
+        case 4:
+          w.u32(t.values[v])[i] = static_cast<uint32_t>(wide);
+          break;
+        default:
+          w.u32(t.values[v])[i] = static_cast<uint32_t>(wide) & 0xffff;
+          break;
       }
     }
   }
@@ -94,13 +101,14 @@ Step load(Warp& w, const Op& op, uint32_t lanes) {
   uint64_t addresses[kLanes];
   uint8_t* pointers[kLanes];
   compute_addresses(w, t.address, lanes, addresses);
-  if (!translate(w, t.address.window, lanes, addresses, static_cast<uint32_t>(sizeof(E)) * t.count, false, pointers)) {
+  if (!translate(w, t.address.window, lanes, addresses, static_cast<uint32_t>(sizeof(E)) * t.count, false,
+                 pointers)) {
     return Step::Fault;
   }
   gather_any<E>(w, t, lanes, pointers);
   if (t.polls) w.polled = true;
-  emit_access(w, event::Kind::Read, t.address.window, lanes, addresses, static_cast<uint32_t>(sizeof(E)) * t.count,
-              t.semantics, t.scope);
+  emit_access(w, event::Kind::Read, t.address.window, lanes, addresses,
+              static_cast<uint32_t>(sizeof(E)) * t.count, t.semantics, t.scope);
   return Step::Next;
 }
 
@@ -123,7 +131,8 @@ Step load_parameter(Warp& w, const Op& op, uint32_t lanes) {
   return Step::Next;
 }
 
-// --- stores -------------------------------------------------------------------------------------------------------------
+// --- stores
+// -------------------------------------------------------------------------------------------------------------
 
 template <class E>
 Step store(Warp& w, const Op& op, uint32_t lanes) {
@@ -131,7 +140,8 @@ Step store(Warp& w, const Op& op, uint32_t lanes) {
   uint64_t addresses[kLanes];
   uint8_t* pointers[kLanes];
   compute_addresses(w, t.address, lanes, addresses);
-  if (!translate(w, t.address.window, lanes, addresses, static_cast<uint32_t>(sizeof(E)) * t.count, true, pointers)) {
+  if (!translate(w, t.address.window, lanes, addresses, static_cast<uint32_t>(sizeof(E)) * t.count, true,
+                 pointers)) {
     return Step::Fault;
   }
   for (uint32_t v = 0; v < t.count; ++v) {
@@ -159,39 +169,54 @@ Step store(Warp& w, const Op& op, uint32_t lanes) {
     }
   }
   w.acted = true;
-  emit_access(w, event::Kind::Write, t.address.window, lanes, addresses, static_cast<uint32_t>(sizeof(E)) * t.count,
-              t.semantics, t.scope);
+  emit_access(w, event::Kind::Write, t.address.window, lanes, addresses,
+              static_cast<uint32_t>(sizeof(E)) * t.count, t.semantics, t.scope);
   return Step::Next;
 }
 
-// --- binding ------------------------------------------------------------------------------------------------------------
+// --- binding
+// ------------------------------------------------------------------------------------------------------------
 
 Handler load_of(uint32_t bytes) {
   switch (bytes) {
-    case 1: return load<uint8_t>;
-    case 2: return load<uint16_t>;
-    case 4: return load<uint32_t>;
-    case 8: return load<uint64_t>;
-    default: return load<Wide>;
+    case 1:
+      return load<uint8_t>;
+    case 2:
+      return load<uint16_t>;
+    case 4:
+      return load<uint32_t>;
+    case 8:
+      return load<uint64_t>;
+    default:
+      return load<Wide>;
   }
 }
 
 Handler parameter_load_of(uint32_t bytes) {
   switch (bytes) {
-    case 1: return load_parameter<uint8_t>;
-    case 2: return load_parameter<uint16_t>;
-    case 4: return load_parameter<uint32_t>;
-    default: return load_parameter<uint64_t>;
+    case 1:
+      return load_parameter<uint8_t>;
+    case 2:
+      return load_parameter<uint16_t>;
+    case 4:
+      return load_parameter<uint32_t>;
+    default:
+      return load_parameter<uint64_t>;
   }
 }
 
 Handler store_of(uint32_t bytes) {
   switch (bytes) {
-    case 1: return store<uint8_t>;
-    case 2: return store<uint16_t>;
-    case 4: return store<uint32_t>;
-    case 8: return store<uint64_t>;
-    default: return store<Wide>;
+    case 1:
+      return store<uint8_t>;
+    case 2:
+      return store<uint16_t>;
+    case 4:
+      return store<uint32_t>;
+    case 8:
+      return store<uint64_t>;
+    default:
+      return store<Wide>;
   }
 }
 
@@ -210,7 +235,8 @@ Result<Transfer> bind_transfer(Binder& b, uint32_t address, uint32_t value, bool
 
   const ptx::Operand& v = b.operand(value);
   const ptx::Operand single[] = {v};
-  const std::span<const ptx::Operand> list = v.kind == Kind::Vector ? b.parts(v) : std::span<const ptx::Operand>(single);
+  const std::span<const ptx::Operand> list =
+      v.kind == Kind::Vector ? b.parts(v) : std::span<const ptx::Operand>(single);
   if (list.size() > std::size(t.values)) return b.unsupported("a vector of more than eight parts");
   t.count = 0;
   uint32_t widest = 0;
@@ -250,10 +276,15 @@ Result<Op> bind_st(Binder& b) {
   return op;
 }
 
-// --- hints --------------------------------------------------------------------------------------------------------------
+// --- hints
+// --------------------------------------------------------------------------------------------------------------
 
-Step nothing(Warp&, const Op&, uint32_t) { return Step::Next; }
-Result<Op> bind_hint(Binder& b) { return b.op(nothing); }
+Step nothing(Warp&, const Op&, uint32_t) {
+  return Step::Next;
+}
+Result<Op> bind_hint(Binder& b) {
+  return b.op(nothing);
+}
 
 /// A cache policy is opaque; the value only has to be the same for equal requests.
 Step policy(Warp& w, const Op& op, uint32_t lanes) {
@@ -279,6 +310,8 @@ constexpr BindRow kRows[] = {
 
 }  // namespace
 
-std::span<const BindRow> memory_rows() { return kRows; }
+std::span<const BindRow> memory_rows() {
+  return kRows;
+}
 
 }  // namespace sluice::machine

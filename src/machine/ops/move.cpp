@@ -1,8 +1,9 @@
 // SPDX-FileCopyrightText: The sluice authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Moving values and addresses: mov in all its forms (registers, packing and unpacking, special registers, addresses of
-// variables and functions), cvta, isspacep, mapa, getctarank. PTX ISA, "Data Movement and Conversion Instructions".
+// Moving values and addresses: mov in all its forms (registers, packing and unpacking, special registers,
+// addresses of variables and functions), cvta, isspacep, mapa, getctarank. PTX ISA, "Data Movement and
+// Conversion Instructions".
 #include <bit>
 #include <cstring>
 
@@ -19,7 +20,8 @@ using ptx::ScalarType;
 using ptx::Space;
 using ptx::SpecialReg;
 
-// --- plain moves ------------------------------------------------------------------------------------------------------
+// --- plain moves
+// ------------------------------------------------------------------------------------------------------
 
 template <class T>
 Step move(Warp& w, const Op& op, uint32_t lanes) {
@@ -48,7 +50,8 @@ Step move_predicate(Warp& w, const Op& op, uint32_t lanes) {
   return Step::Next;
 }
 
-// --- packing ------------------------------------------------------------------------------------------------------------
+// --- packing
+// ------------------------------------------------------------------------------------------------------------
 
 struct Parts {
   std::vector<Location> list;
@@ -64,12 +67,16 @@ Step pack(Warp& w, const Op& op, uint32_t lanes) {
     const int i = std::countr_zero(m);
     uint8_t value[16] = {};
     for (size_t p = 0; p < parts.list.size(); ++p) {
-      const void* from = bytes == 8 ? static_cast<const void*>(w.u64(parts.list[p]) + i) : w.u32(parts.list[p]) + i;
+      const void* from =
+          bytes == 8 ? static_cast<const void*>(w.u64(parts.list[p]) + i) : w.u32(parts.list[p]) + i;
       std::memcpy(value + p * bytes, from, bytes);
     }
-    if (total <= 4) std::memcpy(w.u32(op.d) + i, value, 4);
-    else if (total == 8) std::memcpy(w.u64(op.d) + i, value, 8);
-    else std::memcpy(w.at<Wide>(op.d) + i, value, 16);
+    if (total <= 4)
+      std::memcpy(w.u32(op.d) + i, value, 4);
+    else if (total == 8)
+      std::memcpy(w.u64(op.d) + i, value, 8);
+    else
+      std::memcpy(w.at<Wide>(op.d) + i, value, 16);
   }
   return Step::Next;
 }
@@ -81,9 +88,12 @@ Step unpack(Warp& w, const Op& op, uint32_t lanes) {
   for (uint32_t m = lanes; m != 0; m &= m - 1) {
     const int i = std::countr_zero(m);
     uint8_t value[16] = {};
-    if (total <= 4) std::memcpy(value, w.u32(op.a) + i, 4);
-    else if (total == 8) std::memcpy(value, w.u64(op.a) + i, 8);
-    else std::memcpy(value, w.at<Wide>(op.a) + i, 16);
+    if (total <= 4)
+      std::memcpy(value, w.u32(op.a) + i, 4);
+    else if (total == 8)
+      std::memcpy(value, w.u64(op.a) + i, 8);
+    else
+      std::memcpy(value, w.at<Wide>(op.a) + i, 16);
     for (size_t p = 0; p < parts.list.size(); ++p) {
       if (bytes == 8) {
         std::memcpy(w.u64(parts.list[p]) + i, value + p * 8, 8);
@@ -167,9 +177,12 @@ Result<Op> bind_packing(Binder& b, const ptx::Operand& vector, const ptx::Operan
   }
   const bool pair = parts.list.size() == 2;
   Op op;
-  if (pair && parts.part_bytes == 4) op = b.op(packs ? pack_words : unpack_words);
-  else if (pair && parts.part_bytes == 2) op = b.op(packs ? pack_halves : unpack_halves);
-  else op = b.op(packs ? pack : unpack);
+  if (pair && parts.part_bytes == 4)
+    op = b.op(packs ? pack_words : unpack_words);
+  else if (pair && parts.part_bytes == 2)
+    op = b.op(packs ? pack_halves : unpack_halves);
+  else
+    op = b.op(packs ? pack : unpack);
   if (packs) {
     op.d = other;
     op.a = parts.list[0];
@@ -183,7 +196,8 @@ Result<Op> bind_packing(Binder& b, const ptx::Operand& vector, const ptx::Operan
   return op;
 }
 
-// --- special registers --------------------------------------------------------------------------------------------------
+// --- special registers
+// --------------------------------------------------------------------------------------------------
 
 template <class F>
 Step fill32(Warp& w, const Op& op, uint32_t lanes, F&& value) {
@@ -208,42 +222,73 @@ uint64_t special_value(Warp& w, SpecialReg reg, uint32_t component) {
   const Cluster& cluster = *cta.cluster;
   const uint32_t c = component < 3 ? component : 3;
   switch (reg) {
-    case SpecialReg::ntid: return c < 3 ? request.block[c] : 0;
-    case SpecialReg::warpid: return w.index;
-    case SpecialReg::nwarpid: return 64;
-    case SpecialReg::ctaid: return c < 3 ? cta.index[c] : 0;
-    case SpecialReg::nctaid: return c < 3 ? request.grid[c] : 0;
-    // MODEL: CTAs are dealt to the multiprocessors in order; which one a CTA runs on is not defined by the ISA.
-    case SpecialReg::smid: return cta.linear % 132;
-    case SpecialReg::nsmid: return 132;
-    case SpecialReg::gridid: return launch.ordinal;
-    case SpecialReg::clusterid: return c < 3 ? cluster.index[c] : 0;
-    case SpecialReg::nclusterid: return c < 3 ? launch.clusters[c] : 0;
+    case SpecialReg::ntid:
+      return c < 3 ? request.block[c] : 0;
+    case SpecialReg::warpid:
+      return w.index;
+    case SpecialReg::nwarpid:
+      return 64;
+    case SpecialReg::ctaid:
+      return c < 3 ? cta.index[c] : 0;
+    case SpecialReg::nctaid:
+      return c < 3 ? request.grid[c] : 0;
+    // MODEL: CTAs are dealt to the multiprocessors in order; which one a CTA runs on is not defined by the
+    // ISA.
+    case SpecialReg::smid:
+      return cta.linear % 132;
+    case SpecialReg::nsmid:
+      return 132;
+    case SpecialReg::gridid:
+      return launch.ordinal;
+    case SpecialReg::clusterid:
+      return c < 3 ? cluster.index[c] : 0;
+    case SpecialReg::nclusterid:
+      return c < 3 ? launch.clusters[c] : 0;
     case SpecialReg::cluster_ctaid: {
       if (c == 3) return 0;
       return cta.index[c] - cluster.index[c] * request.cluster[c];
     }
-    case SpecialReg::cluster_nctaid: return c < 3 ? request.cluster[c] : 0;
-    case SpecialReg::cluster_ctarank: return cta.rank;
-    case SpecialReg::cluster_nctarank: return launch.cluster_ctas;
-    case SpecialReg::is_explicit_cluster: return launch.explicit_cluster ? 1 : 0;
-    case SpecialReg::clock: case SpecialReg::clock64:
+    case SpecialReg::cluster_nctaid:
+      return c < 3 ? request.cluster[c] : 0;
+    case SpecialReg::cluster_ctarank:
+      return cta.rank;
+    case SpecialReg::cluster_nctarank:
+      return launch.cluster_ctas;
+    case SpecialReg::is_explicit_cluster:
+      return launch.explicit_cluster ? 1 : 0;
+    case SpecialReg::clock:
+    case SpecialReg::clock64:
       worker.note_clock_read(w);
       return worker.clock_ns() * 7 / 4;  // MODEL: 1.75 cycles per nanosecond of virtual time
-    case SpecialReg::clock_hi: worker.note_clock_read(w); return (worker.clock_ns() * 7 / 4) >> 32;
-    case SpecialReg::globaltimer: case SpecialReg::globaltimer_lo:
+    case SpecialReg::clock_hi:
+      worker.note_clock_read(w);
+      return (worker.clock_ns() * 7 / 4) >> 32;
+    case SpecialReg::globaltimer:
+    case SpecialReg::globaltimer_lo:
       worker.note_clock_read(w);
       return worker.clock_ns();
-    case SpecialReg::globaltimer_hi: worker.note_clock_read(w); return worker.clock_ns() >> 32;
-    case SpecialReg::reserved_smem_offset_begin: return 0;
-    case SpecialReg::reserved_smem_offset_end: return 0x120;  // as on an H200; the cap is where variables start
-    case SpecialReg::reserved_smem_offset_cap: return kReservedShared;
-    case SpecialReg::reserved_smem_offset_0: case SpecialReg::reserved_smem_offset_1: return 0;
-    case SpecialReg::total_smem_size: return (launch.shared_bytes - kReservedShared + 127) / 128 * 128;
-    case SpecialReg::aggr_smem_size: return launch.shared_bytes;
-    case SpecialReg::envreg: return component == 1 ? launch.grid_workspace & 0xffff'ffffu : launch.grid_workspace >> 32;
-    case SpecialReg::dynamic_smem_size: return request.dynamic_shared;
-    default: return 0;
+    case SpecialReg::globaltimer_hi:
+      worker.note_clock_read(w);
+      return worker.clock_ns() >> 32;
+    case SpecialReg::reserved_smem_offset_begin:
+      return 0;
+    case SpecialReg::reserved_smem_offset_end:
+      return 0x120;  // as on an H200; the cap is where variables start
+    case SpecialReg::reserved_smem_offset_cap:
+      return kReservedShared;
+    case SpecialReg::reserved_smem_offset_0:
+    case SpecialReg::reserved_smem_offset_1:
+      return 0;
+    case SpecialReg::total_smem_size:
+      return (launch.shared_bytes - kReservedShared + 127) / 128 * 128;
+    case SpecialReg::aggr_smem_size:
+      return launch.shared_bytes;
+    case SpecialReg::envreg:
+      return component == 1 ? launch.grid_workspace & 0xffff'ffffu : launch.grid_workspace >> 32;
+    case SpecialReg::dynamic_smem_size:
+      return request.dynamic_shared;
+    default:
+      return 0;
   }
 }
 
@@ -255,13 +300,20 @@ Step special(Warp& w, const Op& op, uint32_t lanes) {
       const auto& block = w.worker().launch().request->block;
       return fill32(w, op, lanes, [&](uint32_t i) { return thread_component(w, i, component, block); });
     }
-    case SpecialReg::laneid: return fill32(w, op, lanes, [](uint32_t i) { return i; });
-    case SpecialReg::lanemask_eq: return fill32(w, op, lanes, [](uint32_t i) { return 1u << i; });
-    case SpecialReg::lanemask_lt: return fill32(w, op, lanes, [](uint32_t i) { return (1u << i) - 1; });
-    case SpecialReg::lanemask_le: return fill32(w, op, lanes, [](uint32_t i) { return ((1u << i) - 1) | (1u << i); });
-    case SpecialReg::lanemask_gt: return fill32(w, op, lanes, [](uint32_t i) { return ~(((1u << i) - 1) | (1u << i)); });
-    case SpecialReg::lanemask_ge: return fill32(w, op, lanes, [](uint32_t i) { return ~((1u << i) - 1); });
-    default: break;
+    case SpecialReg::laneid:
+      return fill32(w, op, lanes, [](uint32_t i) { return i; });
+    case SpecialReg::lanemask_eq:
+      return fill32(w, op, lanes, [](uint32_t i) { return 1u << i; });
+    case SpecialReg::lanemask_lt:
+      return fill32(w, op, lanes, [](uint32_t i) { return (1u << i) - 1; });
+    case SpecialReg::lanemask_le:
+      return fill32(w, op, lanes, [](uint32_t i) { return ((1u << i) - 1) | (1u << i); });
+    case SpecialReg::lanemask_gt:
+      return fill32(w, op, lanes, [](uint32_t i) { return ~(((1u << i) - 1) | (1u << i)); });
+    case SpecialReg::lanemask_ge:
+      return fill32(w, op, lanes, [](uint32_t i) { return ~((1u << i) - 1); });
+    default:
+      break;
   }
   const uint64_t value = special_value(w, reg, component);
   if (op.b == 8) {
@@ -281,13 +333,18 @@ Step special(Warp& w, const Op& op, uint32_t lanes) {
 Result<Op> bind_special(Binder& b, const ptx::Operand& from) {
   const auto reg = static_cast<SpecialReg>(from.index);
   switch (reg) {
-    case SpecialReg::pm: case SpecialReg::pm_64: return b.unsupported("performance monitor registers");
+    case SpecialReg::pm:
+    case SpecialReg::pm_64:
+      return b.unsupported("performance monitor registers");
     // Cooperative groups find the grid's workspace through these two; the driver alone knows the others.
     case SpecialReg::envreg:
-      if (from.value != 1 && from.value != 2) return b.unsupported("an environment register that only the driver defines");
+      if (from.value != 1 && from.value != 2)
+        return b.unsupported("an environment register that only the driver defines");
       break;
-    case SpecialReg::current_graph_exec: return b.unsupported("device-side graph launch");
-    default: break;
+    case SpecialReg::current_graph_exec:
+      return b.unsupported("device-side graph launch");
+    default:
+      break;
   }
   Op op = b.op(special);
   op.imm = from.index;
@@ -300,7 +357,8 @@ Result<Op> bind_special(Binder& b, const ptx::Operand& from) {
   return op;
 }
 
-// --- addresses ------------------------------------------------------------------------------------------------------------
+// --- addresses
+// ------------------------------------------------------------------------------------------------------------
 
 /// A constant, the same for all lanes.
 Step constant(Warp& w, const Op& op, uint32_t lanes) {
@@ -319,11 +377,21 @@ enum class AddressOf : uint32_t { Shared, SharedGeneric, Parameter, Local, Local
 Step address_of(Warp& w, const Op& op, uint32_t lanes) {
   uint64_t value = static_cast<uint64_t>(op.imm);
   switch (static_cast<AddressOf>(op.small)) {
-    case AddressOf::Shared: value += uint64_t{w.cta->rank} << kSharedRankShift; break;
-    case AddressOf::SharedGeneric: value += kSharedWindow + (uint64_t{w.cta->rank} << kSharedRankShift); break;
-    case AddressOf::Parameter: value += w.worker().launch().parameters; break;
-    case AddressOf::Local: value += w.frames[w.frame_node].local_base; break;
-    case AddressOf::LocalGeneric: value += kLocalWindow + w.frames[w.frame_node].local_base; break;
+    case AddressOf::Shared:
+      value += uint64_t{w.cta->rank} << kSharedRankShift;
+      break;
+    case AddressOf::SharedGeneric:
+      value += kSharedWindow + (uint64_t{w.cta->rank} << kSharedRankShift);
+      break;
+    case AddressOf::Parameter:
+      value += w.worker().launch().parameters;
+      break;
+    case AddressOf::Local:
+      value += w.frames[w.frame_node].local_base;
+      break;
+    case AddressOf::LocalGeneric:
+      value += kLocalWindow + w.frames[w.frame_node].local_base;
+      break;
   }
   if (op.b == 8) {
     uint64_t* d = w.u64(op.d);
@@ -342,7 +410,8 @@ bool is_shared(Space space) {
 /// The address of a variable: in its own state space, or generic.
 Result<Op> bind_address(Binder& b, const ptx::Operand& from, bool is_generic) {
   const program::Function& f = b.function();
-  const ptx::Variable& variable = from.is_module ? f.module->variables[from.index] : f.source->variables[from.index];
+  const ptx::Variable& variable =
+      from.is_module ? f.module->variables[from.index] : f.source->variables[from.index];
   const ptx::Operand& to = b.operand(0);
   const uint32_t bytes = to.kind == Kind::Register ? ptx::size_of(b.reg(to).type) : 8;
   Op op = b.op(address_of);
@@ -367,16 +436,20 @@ Result<Op> bind_address(Binder& b, const ptx::Operand& from, bool is_generic) {
   return op;
 }
 
-// --- mov --------------------------------------------------------------------------------------------------------------------
+// --- mov
+// --------------------------------------------------------------------------------------------------------------------
 
 Result<Op> bind_mov(Binder& b) {
   const ptx::Operand& to = b.operand(0);
   const ptx::Operand& from = b.operand(1);
   if (to.kind == Kind::Vector) return bind_packing(b, to, from, false);
   switch (from.kind) {
-    case Kind::Vector: return bind_packing(b, from, to, true);
-    case Kind::Special: return bind_special(b, from);
-    case Kind::Variable: return bind_address(b, from, false);
+    case Kind::Vector:
+      return bind_packing(b, from, to, true);
+    case Kind::Special:
+      return bind_special(b, from);
+    case Kind::Variable:
+      return bind_address(b, from, false);
     case Kind::Function: {
       Op op = b.op(constant);
       op.d = b.destination(to);
@@ -384,8 +457,10 @@ Result<Op> bind_mov(Binder& b) {
       op.imm = static_cast<int64_t>(b.symbols().function_address(from.index));
       return op;
     }
-    case Kind::Label: return b.unsupported("the address of a label as a value");
-    default: break;
+    case Kind::Label:
+      return b.unsupported("the address of a label as a value");
+    default:
+      break;
   }
   const ScalarType type = b.type();
   if (type == ScalarType::pred) {
@@ -403,14 +478,18 @@ Result<Op> bind_mov(Binder& b) {
   Result<Location> a = b.source(from, type);
   if (!a) return a.error();
   const uint32_t bytes = ptx::size_of(type);
-  Op op = b.op(bytes == 8 ? move<uint64_t> : bytes == 16 ? move<Wide> : bytes == 4 ? move<uint32_t> : move_narrow);
+  Op op = b.op(bytes == 8    ? move<uint64_t>
+               : bytes == 16 ? move<Wide>
+               : bytes == 4  ? move<uint32_t>
+                             : move_narrow);
   op.a = *a;
   op.d = b.destination(to);
   if (bytes < 4) op.imm = bytes == 2 ? 0xffff : 0xff;
   return op;
 }
 
-// --- cvta, isspacep, mapa, getctarank -------------------------------------------------------------------------------------
+// --- cvta, isspacep, mapa, getctarank
+// -------------------------------------------------------------------------------------
 
 template <class T>
 Step add_window(Warp& w, const Op& op, uint32_t lanes) {
@@ -443,9 +522,12 @@ Result<Op> bind_cvta(Binder& b) {
   Result<Location> a = b.source(from, ScalarType::u64);
   if (!a) return a.error();
   Op op;
-  if (!windowed) op = b.op(move<uint64_t>);
-  else if (to_space) op = b.op(leave_window);
-  else op = b.op(add_window<uint64_t>);
+  if (!windowed)
+    op = b.op(move<uint64_t>);
+  else if (to_space)
+    op = b.op(leave_window);
+  else
+    op = b.op(add_window<uint64_t>);
   op.a = *a;
   op.d = b.destination(0);
   op.imm = window;
@@ -465,19 +547,30 @@ Step is_space(Warp& w, const Op& op, uint32_t lanes) {
     const bool parameter = address - launch.parameters < w.worker().kernel().parameter_bytes;
     bool holds = false;
     switch (space) {
-      case Space::shared: case Space::shared_cta:
+      case Space::shared:
+      case Space::shared_cta:
         holds = shared && ((address >> kSharedRankShift) & 0xff) == w.cta->rank;
         break;
-      case Space::shared_cluster: holds = shared; break;
-      case Space::local: holds = local; break;
-      case Space::param: case Space::param_entry: holds = parameter; break;
-      case Space::global: holds = !shared && !local; break;
+      case Space::shared_cluster:
+        holds = shared;
+        break;
+      case Space::local:
+        holds = local;
+        break;
+      case Space::param:
+      case Space::param_entry:
+        holds = parameter;
+        break;
+      case Space::global:
+        holds = !shared && !local;
+        break;
       case Space::const_: {
         const Allocation* found = w.worker().find_allocation(address);
         holds = found != nullptr && found->kind == AllocationKind::Constant;
         break;
       }
-      default: break;
+      default:
+        break;
     }
     if (holds) result |= 1u << i;
   }
@@ -503,7 +596,8 @@ Step map_address(Warp& w, const Op& op, uint32_t lanes) {
   T* d = w.at<T>(op.d);
   for_lanes(lanes, [&](int i) {
     const uint64_t offset = static_cast<uint64_t>(a[i]) & kSharedOffsetMask;
-    const uint64_t base = static_cast<uint64_t>(a[i]) & ~uint64_t{0xffff'ffffu};  // the window of a generic address
+    const uint64_t base =
+        static_cast<uint64_t>(a[i]) & ~uint64_t{0xffff'ffffu};  // the window of a generic address
     d[i] = static_cast<T>(base | (uint64_t{rank[i] & 0xff} << kSharedRankShift) | offset);
   });
   return Step::Next;
@@ -541,12 +635,17 @@ Result<Op> bind_getctarank(Binder& b) {
 }
 
 constexpr BindRow kRows[] = {
-    {Opcode::mov, bind_mov},   {Opcode::cvta, bind_cvta},           {Opcode::isspacep, bind_isspacep},
-    {Opcode::mapa, bind_mapa}, {Opcode::getctarank, bind_getctarank},
+    {Opcode::mov, bind_mov},
+    {Opcode::cvta, bind_cvta},
+    {Opcode::isspacep, bind_isspacep},
+    {Opcode::mapa, bind_mapa},
+    {Opcode::getctarank, bind_getctarank},
 };
 
 }  // namespace
 
-std::span<const BindRow> move_rows() { return kRows; }
+std::span<const BindRow> move_rows() {
+  return kRows;
+}
 
 }  // namespace sluice::machine

@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: The sluice authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// vprintf, __assertfail, malloc, free. Arguments lie in `.param` variables of the caller's frame; results go back
-// there. The format string and the argument buffer of vprintf are in generic memory.
+// vprintf, __assertfail, malloc, free. Arguments lie in `.param` variables of the caller's frame; results go
+// back there. The format string and the argument buffer of vprintf are in generic memory.
 #include "machine/ops/system_call.hpp"
 
 #include <fmt/format.h>
@@ -68,13 +68,15 @@ bool read_string(Warp& w, uint32_t lane, uint64_t address, std::string& out) {
 
 /// What one conversion of a format string consumes.
 struct Conversion {
-  std::string spec;   ///< "%5.2f", with the length modifier that the host needs
+  std::string spec;  ///< "%5.2f", with the length modifier that the host needs
   char kind = 0;
   int stars = 0;
 };
 
-/// Formats like the device's printf: arguments are 8-byte slots for 64-bit types, 4-byte ones otherwise, each aligned.
-bool format(Warp& w, uint32_t lane, const std::string& text, uint64_t arguments, std::string& out, int& conversions) {
+/// Formats like the device's printf: arguments are 8-byte slots for 64-bit types, 4-byte ones otherwise, each
+/// aligned.
+bool format(Warp& w, uint32_t lane, const std::string& text, uint64_t arguments, std::string& out,
+            int& conversions) {
   uint64_t at = 0;
   conversions = 0;
   const auto take = [&](uint32_t bytes, uint64_t& value) {
@@ -112,8 +114,10 @@ bool format(Warp& w, uint32_t lane, const std::string& text, uint64_t arguments,
     }
     int longs = 0;
     while (end < text.size() && std::strchr("hlLqjzt", text[end]) != nullptr) {
-      if (text[end] == 'l') ++longs;
-      else if (std::strchr("qjztL", text[end]) != nullptr) longs = 2;
+      if (text[end] == 'l')
+        ++longs;
+      else if (std::strchr("qjztL", text[end]) != nullptr)
+        longs = 2;
       ++end;
     }
     if (end >= text.size()) {
@@ -129,7 +133,12 @@ bool format(Warp& w, uint32_t lane, const std::string& text, uint64_t arguments,
     ++conversions;
     uint64_t value = 0;
     switch (kind) {
-      case 'd': case 'i': case 'u': case 'x': case 'X': case 'o': {
+      case 'd':
+      case 'i':
+      case 'u':
+      case 'x':
+      case 'X':
+      case 'o': {
         if (!take(longs > 0 ? 8 : 4, value)) return false;
         const auto signed_value = longs > 0 ? static_cast<int64_t>(value) : static_cast<int32_t>(value);
         const bool is_signed = kind == 'd' || kind == 'i';
@@ -141,7 +150,14 @@ bool format(Warp& w, uint32_t lane, const std::string& text, uint64_t arguments,
         if (!take(4, value)) return false;
         std::snprintf(buffer, sizeof buffer, (spec + kind).c_str(), static_cast<int>(value));
         break;
-      case 'f': case 'F': case 'e': case 'E': case 'g': case 'G': case 'a': case 'A':
+      case 'f':
+      case 'F':
+      case 'e':
+      case 'E':
+      case 'g':
+      case 'G':
+      case 'a':
+      case 'A':
         if (!take(8, value)) return false;
         std::snprintf(buffer, sizeof buffer, (spec + kind).c_str(), std::bit_cast<double>(value));
         break;
@@ -152,8 +168,10 @@ bool format(Warp& w, uint32_t lane, const std::string& text, uint64_t arguments,
       case 's': {
         std::string string;
         if (!take(8, value)) return false;
-        if (value == 0) string = "(null)";
-        else if (!read_string(w, lane, value, string)) return false;
+        if (value == 0)
+          string = "(null)";
+        else if (!read_string(w, lane, value, string))
+          return false;
         std::snprintf(buffer, sizeof buffer, (spec + 's').c_str(), string.c_str());
         break;
       }
@@ -197,9 +215,9 @@ Step assert_fail(Warp& w, const Op& op, uint32_t lanes) {
   for (uint32_t m = lanes; m != 0; m &= m - 1) {
     const uint32_t linear = w.index * 32 + static_cast<uint32_t>(std::countr_zero(m));
     const std::string text =
-        fmt::format("{}:{}: {}: block: [{},{},{}], thread: [{},{},{}] Assertion `{}` failed.\n", file, line, function,
-                    w.cta->index[0], w.cta->index[1], w.cta->index[2], linear % block[0], linear / block[0] % block[1],
-                    linear / block[0] / block[1], message);
+        fmt::format("{}:{}: {}: block: [{},{},{}], thread: [{},{},{}] Assertion `{}` failed.\n", file, line,
+                    function, w.cta->index[0], w.cta->index[1], w.cta->index[2], linear % block[0],
+                    linear / block[0] % block[1], linear / block[0] / block[1], message);
     if (w.worker().launch().request->print) w.worker().launch().request->print(text);
   }
   return w.fault(FaultKind::Assert, fmt::format("assertion `{}` failed at {}:{}", message, file, line), lane);
@@ -211,7 +229,8 @@ Step allocate(Warp& w, const Op& op, uint32_t lanes) {
   for (uint32_t m = lanes; m != 0; m &= m - 1) {
     const auto lane = static_cast<uint32_t>(std::countr_zero(m));
     const auto bytes = argument<uint64_t>(w, a, lane, 0);
-    Result<uint64_t> memory = w.worker().launch().device->memory().allocate(bytes, 16, AllocationKind::Device);
+    Result<uint64_t> memory =
+        w.worker().launch().device->memory().allocate(bytes, 16, AllocationKind::Device);
     set_result<uint64_t>(w, a, lane, memory ? *memory : 0);
   }
   return Step::Next;
@@ -262,7 +281,8 @@ Result<Op> bind_system_call(Binder& b, std::string_view name) {
     if (list.size() != call.arguments) return b.unsupported("a system call with another number of arguments");
     for (const ptx::Operand& argument : list) {
       if (argument.kind != Kind::Variable) return b.unsupported("a system call with arguments in registers");
-      a.offset[a.count++] = b.function().variable_offset[argument.index] + static_cast<uint32_t>(argument.value);
+      a.offset[a.count++] =
+          b.function().variable_offset[argument.index] + static_cast<uint32_t>(argument.value);
     }
     const auto results = b.parts(b.operand(0));
     if (!results.empty() && results[0].kind == Kind::Variable) {

@@ -1,8 +1,9 @@
 // SPDX-FileCopyrightText: The sluice authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Functions that the CUDA device runtime provides without PTX code: vprintf, __assertfail, malloc, free, and what
-// cooperative groups and the device runtime ask for. They are called like any function, with `.param` arguments.
+// Functions that the CUDA device runtime provides without PTX code: vprintf, __assertfail, malloc, free, and
+// what cooperative groups and the device runtime ask for. They are called like any function, with `.param`
+// arguments.
 #pragma once
 
 #include <string_view>

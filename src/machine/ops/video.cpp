@@ -51,20 +51,43 @@ VideoOp relation(const Binder& b) {
 
 VideoOp operation(const Binder& b) {
   switch (b.instruction().op) {
-    case Opcode::vadd: case Opcode::vadd2: case Opcode::vadd4: return VideoOp::Add;
-    case Opcode::vsub: case Opcode::vsub2: case Opcode::vsub4: return VideoOp::Sub;
-    case Opcode::vabsdiff: case Opcode::vabsdiff2: case Opcode::vabsdiff4: return VideoOp::AbsDiff;
-    case Opcode::vmin: case Opcode::vmin2: case Opcode::vmin4: return VideoOp::Min;
-    case Opcode::vmax: case Opcode::vmax2: case Opcode::vmax4: return VideoOp::Max;
-    case Opcode::vavrg2: case Opcode::vavrg4: return VideoOp::Average;
-    case Opcode::vshl: return VideoOp::Shl;
-    case Opcode::vshr: return VideoOp::Shr;
-    case Opcode::vmad: return VideoOp::Mad;
-    default: return relation(b);
+    case Opcode::vadd:
+    case Opcode::vadd2:
+    case Opcode::vadd4:
+      return VideoOp::Add;
+    case Opcode::vsub:
+    case Opcode::vsub2:
+    case Opcode::vsub4:
+      return VideoOp::Sub;
+    case Opcode::vabsdiff:
+    case Opcode::vabsdiff2:
+    case Opcode::vabsdiff4:
+      return VideoOp::AbsDiff;
+    case Opcode::vmin:
+    case Opcode::vmin2:
+    case Opcode::vmin4:
+      return VideoOp::Min;
+    case Opcode::vmax:
+    case Opcode::vmax2:
+    case Opcode::vmax4:
+      return VideoOp::Max;
+    case Opcode::vavrg2:
+    case Opcode::vavrg4:
+      return VideoOp::Average;
+    case Opcode::vshl:
+      return VideoOp::Shl;
+    case Opcode::vshr:
+      return VideoOp::Shr;
+    case Opcode::vmad:
+      return VideoOp::Mad;
+    default:
+      return relation(b);
   }
 }
 
-bool is_set(Opcode op) { return op == Opcode::vset || op == Opcode::vset2 || op == Opcode::vset4; }
+bool is_set(Opcode op) {
+  return op == Opcode::vset || op == Opcode::vset2 || op == Opcode::vset4;
+}
 
 /// What scalar and packed forms share: types and flags. The sets have no destination type.
 Video describe(const Binder& b) {
@@ -123,7 +146,8 @@ Result<Op> bind_packed(Binder& b, uint8_t lanes) {
   v.mask = static_cast<uint8_t>((1u << lanes) - 1);
   if (is_selected(d)) {
     v.mask = 0;
-    for (unsigned i = 0; i < Selector::digits(d.component); ++i) v.mask |= static_cast<uint8_t>(1u << Selector::lane(d.component, i));
+    for (unsigned i = 0; i < Selector::digits(d.component); ++i)
+      v.mask |= static_cast<uint8_t>(1u << Selector::lane(d.component, i));
   }
   Op op = b.op(run_video<numeric::video_packed>);
   op.d = b.destination(0);
@@ -133,22 +157,28 @@ Result<Op> bind_packed(Binder& b, uint8_t lanes) {
   op.extra = b.extra(v);
   return op;
 }
-Result<Op> bind_pairs(Binder& b) { return bind_packed(b, 2); }
-Result<Op> bind_quads(Binder& b) { return bind_packed(b, 4); }
+Result<Op> bind_pairs(Binder& b) {
+  return bind_packed(b, 2);
+}
+Result<Op> bind_quads(Binder& b) {
+  return bind_packed(b, 4);
+}
 
 constexpr BindRow kRows[] = {
-    {Opcode::vadd, bind_scalar},      {Opcode::vsub, bind_scalar},     {Opcode::vabsdiff, bind_scalar},
-    {Opcode::vmin, bind_scalar},      {Opcode::vmax, bind_scalar},     {Opcode::vshl, bind_scalar},
-    {Opcode::vshr, bind_scalar},      {Opcode::vmad, bind_scalar},     {Opcode::vset, bind_scalar},
-    {Opcode::vadd2, bind_pairs},      {Opcode::vsub2, bind_pairs},     {Opcode::vavrg2, bind_pairs},
-    {Opcode::vabsdiff2, bind_pairs},  {Opcode::vmin2, bind_pairs},     {Opcode::vmax2, bind_pairs},
-    {Opcode::vset2, bind_pairs},      {Opcode::vadd4, bind_quads},     {Opcode::vsub4, bind_quads},
-    {Opcode::vavrg4, bind_quads},     {Opcode::vabsdiff4, bind_quads}, {Opcode::vmin4, bind_quads},
-    {Opcode::vmax4, bind_quads},      {Opcode::vset4, bind_quads},
+    {Opcode::vadd, bind_scalar},     {Opcode::vsub, bind_scalar},     {Opcode::vabsdiff, bind_scalar},
+    {Opcode::vmin, bind_scalar},     {Opcode::vmax, bind_scalar},     {Opcode::vshl, bind_scalar},
+    {Opcode::vshr, bind_scalar},     {Opcode::vmad, bind_scalar},     {Opcode::vset, bind_scalar},
+    {Opcode::vadd2, bind_pairs},     {Opcode::vsub2, bind_pairs},     {Opcode::vavrg2, bind_pairs},
+    {Opcode::vabsdiff2, bind_pairs}, {Opcode::vmin2, bind_pairs},     {Opcode::vmax2, bind_pairs},
+    {Opcode::vset2, bind_pairs},     {Opcode::vadd4, bind_quads},     {Opcode::vsub4, bind_quads},
+    {Opcode::vavrg4, bind_quads},    {Opcode::vabsdiff4, bind_quads}, {Opcode::vmin4, bind_quads},
+    {Opcode::vmax4, bind_quads},     {Opcode::vset4, bind_quads},
 };
 
 }  // namespace
 
-std::span<const BindRow> video_rows() { return kRows; }
+std::span<const BindRow> video_rows() {
+  return kRows;
+}
 
 }  // namespace sluice::machine

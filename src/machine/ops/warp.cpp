@@ -1,9 +1,9 @@
 // SPDX-FileCopyrightText: The sluice authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// What lanes of a warp do together: shfl, vote, match, redux, elect, activemask, bar.warp.sync. Each waits until the
-// lanes of its member mask have come to the same instruction. PTX ISA, "shfl.sync", "vote.sync", "match.sync",
-// "redux.sync", "elect.sync", "activemask", "bar.warp.sync".
+// What lanes of a warp do together: shfl, vote, match, redux, elect, activemask, bar.warp.sync. Each waits
+// until the lanes of its member mask have come to the same instruction. PTX ISA, "shfl.sync", "vote.sync",
+// "match.sync", "redux.sync", "elect.sync", "activemask", "bar.warp.sync".
 #include <bit>
 
 #include "machine/bind.hpp"
@@ -22,8 +22,9 @@ using ptx::ScalarType;
 /// Does its work for lanes that are together.
 using Body = void (*)(Warp& w, const Op& op, uint32_t lanes);
 
-/// A collective instruction whose member mask lies at `op.e`: waits until the lanes of every mask given here are
-/// together, then does the work for each group of lanes with one mask (tiles of a warp execute it side by side).
+/// A collective instruction whose member mask lies at `op.e`: waits until the lanes of every mask given here
+/// are together, then does the work for each group of lanes with one mask (tiles of a warp execute it side by
+/// side).
 template <Body kBody>
 Step collective(Warp& w, const Op& op, uint32_t lanes) {
   const uint32_t* masks = w.u32(op.e);
@@ -65,10 +66,12 @@ Handler pick(bool together) {
 void emit_sync(Warp& w, uint32_t lanes) {
   if (w.worker().listener() == nullptr) return;
   uint64_t none[kLanes] = {};
-  emit_access(w, event::Kind::WarpSync, Window::Global, lanes, none, 0, event::Semantics::Weak, event::Scope::Warp);
+  emit_access(w, event::Kind::WarpSync, Window::Global, lanes, none, 0, event::Semantics::Weak,
+              event::Scope::Warp);
 }
 
-// --- shfl -----------------------------------------------------------------------------------------------------------------
+// --- shfl
+// -----------------------------------------------------------------------------------------------------------------
 
 enum class Shuffle : uint32_t { Up, Down, Butterfly, Index };
 
@@ -89,9 +92,18 @@ void shuffle(Warp& w, const Op& op, uint32_t lanes) {
     int from = lane;
     bool in = false;
     switch (kMode) {
-      case Shuffle::Up: from = lane - static_cast<int>(step); in = from >= last; break;
-      case Shuffle::Down: from = lane + static_cast<int>(step); in = from <= last; break;
-      case Shuffle::Butterfly: from = lane ^ static_cast<int>(step); in = from <= last; break;
+      case Shuffle::Up:
+        from = lane - static_cast<int>(step);
+        in = from >= last;
+        break;
+      case Shuffle::Down:
+        from = lane + static_cast<int>(step);
+        in = from <= last;
+        break;
+      case Shuffle::Butterfly:
+        from = lane ^ static_cast<int>(step);
+        in = from <= last;
+        break;
       case Shuffle::Index:
         from = first | static_cast<int>(step & ~segment & 31);
         in = from <= last;
@@ -111,10 +123,14 @@ void shuffle(Warp& w, const Op& op, uint32_t lanes) {
 Result<Op> bind_shuffle(Binder& b) {
   Op op;
   const bool together = b.instruction().op == Opcode::shfl_sync;
-  if (b.has(Mod::up)) op = b.op(pick<shuffle<Shuffle::Up>>(together));
-  else if (b.has(Mod::down)) op = b.op(pick<shuffle<Shuffle::Down>>(together));
-  else if (b.has(Mod::bfly)) op = b.op(pick<shuffle<Shuffle::Butterfly>>(together));
-  else op = b.op(pick<shuffle<Shuffle::Index>>(together));
+  if (b.has(Mod::up))
+    op = b.op(pick<shuffle<Shuffle::Up>>(together));
+  else if (b.has(Mod::down))
+    op = b.op(pick<shuffle<Shuffle::Down>>(together));
+  else if (b.has(Mod::bfly))
+    op = b.op(pick<shuffle<Shuffle::Butterfly>>(together));
+  else
+    op = b.op(pick<shuffle<Shuffle::Index>>(together));
   const ptx::Operand& d = b.operand(0);
   op.small = kSinkPredicate;
   if (d.kind == Kind::Pair) {
@@ -123,8 +139,9 @@ Result<Op> bind_shuffle(Binder& b) {
   } else {
     op.d = b.destination(d);
   }
-  Result<Location> from[4] = {b.source(1, ScalarType::b32), b.source(2, ScalarType::b32), b.source(3, ScalarType::b32),
-                              b.count() > 4 ? b.source(4, ScalarType::b32) : Result<Location>(b.constant32(kAllLanes))};
+  Result<Location> from[4] = {
+      b.source(1, ScalarType::b32), b.source(2, ScalarType::b32), b.source(3, ScalarType::b32),
+      b.count() > 4 ? b.source(4, ScalarType::b32) : Result<Location>(b.constant32(kAllLanes))};
   for (const auto& f : from) {
     if (!f) return f.error();
   }
@@ -135,7 +152,8 @@ Result<Op> bind_shuffle(Binder& b) {
   return op;
 }
 
-// --- vote -----------------------------------------------------------------------------------------------------------------
+// --- vote
+// -----------------------------------------------------------------------------------------------------------------
 
 enum class Vote : uint32_t { All, Any, Uniform, Ballot };
 
@@ -179,7 +197,8 @@ Result<Op> bind_vote(Binder& b) {
   return op;
 }
 
-// --- match, redux ---------------------------------------------------------------------------------------------------------
+// --- match, redux
+// ---------------------------------------------------------------------------------------------------------
 
 template <class T, bool kAll>
 void match(Warp& w, const Op& op, uint32_t lanes) {
@@ -240,12 +259,24 @@ void reduce(Warp& w, const Op& op, uint32_t lanes) {
     const uint32_t x = a[std::countr_zero(m)];
     const bool less = kSigned ? static_cast<int32_t>(x) < static_cast<int32_t>(sum) : x < sum;
     switch (kMode) {
-      case Reduce::Add: sum += x; break;
-      case Reduce::Min: sum = less ? x : sum; break;
-      case Reduce::Max: sum = less ? sum : x; break;
-      case Reduce::And: sum &= x; break;
-      case Reduce::Or: sum |= x; break;
-      case Reduce::Xor: sum ^= x; break;
+      case Reduce::Add:
+        sum += x;
+        break;
+      case Reduce::Min:
+        sum = less ? x : sum;
+        break;
+      case Reduce::Max:
+        sum = less ? sum : x;
+        break;
+      case Reduce::And:
+        sum &= x;
+        break;
+      case Reduce::Or:
+        sum |= x;
+        break;
+      case Reduce::Xor:
+        sum ^= x;
+        break;
     }
   }
   uint32_t* d = w.u32(op.d);
@@ -257,12 +288,18 @@ Result<Op> bind_reduce(Binder& b) {
   const bool is_signed = b.type() == ScalarType::s32;
   if (b.type() == ScalarType::f32) return b.unsupported("redux on f32, which sm_90a does not have");
   Handler handler;
-  if (b.has(Mod::add)) handler = collective<reduce<Reduce::Add, false>>;
-  else if (b.has(Mod::min)) handler = is_signed ? collective<reduce<Reduce::Min, true>> : collective<reduce<Reduce::Min, false>>;
-  else if (b.has(Mod::max)) handler = is_signed ? collective<reduce<Reduce::Max, true>> : collective<reduce<Reduce::Max, false>>;
-  else if (b.has(Mod::and_)) handler = collective<reduce<Reduce::And, false>>;
-  else if (b.has(Mod::or_)) handler = collective<reduce<Reduce::Or, false>>;
-  else handler = collective<reduce<Reduce::Xor, false>>;
+  if (b.has(Mod::add))
+    handler = collective<reduce<Reduce::Add, false>>;
+  else if (b.has(Mod::min))
+    handler = is_signed ? collective<reduce<Reduce::Min, true>> : collective<reduce<Reduce::Min, false>>;
+  else if (b.has(Mod::max))
+    handler = is_signed ? collective<reduce<Reduce::Max, true>> : collective<reduce<Reduce::Max, false>>;
+  else if (b.has(Mod::and_))
+    handler = collective<reduce<Reduce::And, false>>;
+  else if (b.has(Mod::or_))
+    handler = collective<reduce<Reduce::Or, false>>;
+  else
+    handler = collective<reduce<Reduce::Xor, false>>;
   Result<Location> a = b.source(1, ScalarType::b32);
   Result<Location> mask = b.source(2, ScalarType::b32);
   if (!a) return a.error();
@@ -274,7 +311,8 @@ Result<Op> bind_reduce(Binder& b) {
   return op;
 }
 
-// --- elect, activemask, bar.warp.sync ---------------------------------------------------------------------------------------
+// --- elect, activemask, bar.warp.sync
+// ---------------------------------------------------------------------------------------
 
 /// MODEL: the leader is the lowest lane of the mask, as on an H200; the ISA leaves the choice open.
 void elect(Warp& w, const Op& op, uint32_t lanes) {
@@ -310,14 +348,15 @@ Result<Op> bind_active_mask(Binder& b) {
   return op;
 }
 
-/// Lanes may come from different places: those that have come are remembered by their parked splits, and the last one
-/// lets them all go on.
+/// Lanes may come from different places: those that have come are remembered by their parked splits, and the
+/// last one lets them all go on.
 Step warp_sync(Warp& w, const Op& op, uint32_t lanes) {
   const uint32_t* masks = w.u32(op.a);
   const auto first = static_cast<uint32_t>(std::countr_zero(lanes));
   const uint32_t mask = masks[first];
   if ((mask >> first & 1) == 0) {
-    return w.fault(FaultKind::IllegalInstruction, "a lane executes bar.warp.sync with a member mask that leaves it out", first);
+    return w.fault(FaultKind::IllegalInstruction,
+                   "a lane executes bar.warp.sync with a member mask that leaves it out", first);
   }
   uint32_t same = 0;
   for (uint32_t m = lanes; m != 0; m &= m - 1) {
@@ -353,14 +392,22 @@ Result<Op> bind_warp_sync(Binder& b) {
 }
 
 constexpr BindRow kRows[] = {
-    {Opcode::shfl, bind_shuffle},        {Opcode::shfl_sync, bind_shuffle},     {Opcode::vote, bind_vote},
-    {Opcode::vote_sync, bind_vote},      {Opcode::match_any_sync, bind_match},  {Opcode::match_all_sync, bind_match},
-    {Opcode::redux_sync, bind_reduce},   {Opcode::elect_sync, bind_elect},      {Opcode::activemask, bind_active_mask},
+    {Opcode::shfl, bind_shuffle},
+    {Opcode::shfl_sync, bind_shuffle},
+    {Opcode::vote, bind_vote},
+    {Opcode::vote_sync, bind_vote},
+    {Opcode::match_any_sync, bind_match},
+    {Opcode::match_all_sync, bind_match},
+    {Opcode::redux_sync, bind_reduce},
+    {Opcode::elect_sync, bind_elect},
+    {Opcode::activemask, bind_active_mask},
     {Opcode::bar_warp_sync, bind_warp_sync},
 };
 
 }  // namespace
 
-std::span<const BindRow> warp_rows() { return kRows; }
+std::span<const BindRow> warp_rows() {
+  return kRows;
+}
 
 }  // namespace sluice::machine

@@ -2,17 +2,17 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Stands in front of CUTLASS's file of the same name, when compat/cutlass comes before CUTLASS's own include
-// directory. The barrier classes and fences of Hopper become sluice's. What else CUTLASS's file holds (Blackwell's
-// arrivals, helpers that initialise arrays of any barrier class) stays CUTLASS's: its file is read once, with the
-// names that are replaced out of the way.
+// directory. The barrier classes and fences of Hopper become sluice's. What else CUTLASS's file holds
+// (Blackwell's arrivals, helpers that initialise arrays of any barrier class) stays CUTLASS's: its file is
+// read once, with the names that are replaced out of the way.
 #pragma once
 
 // What CUTLASS's file includes must be read before names are moved.
-#include <cute/arch/cluster_sm90.hpp>
-#include <cute/arch/copy_sm100_tma.hpp>
 #include <cutlass/arch/config.h>
 #include <cutlass/arch/memory_sm75.h>
 #include <cutlass/cutlass.h>
+#include <cute/arch/cluster_sm90.hpp>
+#include <cute/arch/copy_sm100_tma.hpp>
 
 #include <sluice/pipeline/cluster_barrier.hpp>
 #include <sluice/pipeline/named_barrier.hpp>

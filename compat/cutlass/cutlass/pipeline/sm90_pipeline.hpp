@@ -2,14 +2,16 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Stands in front of CUTLASS's file of the same name, when compat/cutlass comes before CUTLASS's own include
-// directory: kernels, collectives and epilogues then run on sluice's pipelines. CUTLASS's file is read once, with the
-// replaced names out of the way. That leaves its cutlass::detail functions, which other files reach into, where they
-// are, and it makes the relative include in CUTLASS's sm100_pipeline.hpp a second reading of the same file, which its
-// #pragma once turns into nothing: that file needs no stand-in, and Blackwell's pipelines sit on sluice's states,
-// tokens and barriers too.
+// directory: kernels, collectives and epilogues then run on sluice's pipelines. CUTLASS's file is read once,
+// with the replaced names out of the way. That leaves its cutlass::detail functions, which other files reach
+// into, where they are, and it makes the relative include in CUTLASS's sm100_pipeline.hpp a second reading of
+// the same file, which its #pragma once turns into nothing: that file needs no stand-in, and Blackwell's
+// pipelines sit on sluice's states, tokens and barriers too.
 #pragma once
 
 // What CUTLASS's file includes must be read before names are moved.
+#include <cutlass/arch/barrier.h>
+#include <cutlass/cutlass.h>
 #include <cute/arch/cluster_sm90.hpp>
 #include <cute/container/array.hpp>
 #include <cute/layout.hpp>
@@ -18,8 +20,6 @@
 #include <cute/swizzle.hpp>
 #include <cute/swizzle_layout.hpp>
 #include <cute/util/type_traits.hpp>
-#include <cutlass/arch/barrier.h>
-#include <cutlass/cutlass.h>
 #include <cutlass/detail/dependent_false.hpp>
 
 #include <sluice/pipeline.hpp>
@@ -78,7 +78,8 @@ template <int Stages>
 using PipelineAsyncSharedStorage = typename sluice::PipelineAsync<Stages>::SharedStorage;
 
 template <int SequenceDepth, int SequenceLength>
-using OrderedSequenceBarrierSharedStorage = sluice::OrderedSequenceBarrierStorage<SequenceDepth, SequenceLength>;
+using OrderedSequenceBarrierSharedStorage =
+    sluice::OrderedSequenceBarrierStorage<SequenceDepth, SequenceLength>;
 
 }  // namespace PipelineDetail
 
@@ -88,8 +89,8 @@ using sluice::PipelineTmaAsync;
 
 #else
 
-/// For CUTLASS's own pipeline tests, which copy nothing: producer_commit completes the bytes by hand, on this CTA and
-/// on every other CTA of its row and column in the cluster.
+/// For CUTLASS's own pipeline tests, which copy nothing: producer_commit completes the bytes by hand, on this
+/// CTA and on every other CTA of its row and column in the cluster.
 template <int Stages_>
 class PipelineTmaAsync : public sluice::PipelineTmaAsync<Stages_> {
   using Base = sluice::PipelineTmaAsync<Stages_>;
@@ -100,7 +101,8 @@ class PipelineTmaAsync : public sluice::PipelineTmaAsync<Stages_> {
   using typename Base::SharedStorage;
 
   template <class ClusterShape, class... Tags>
-  SLUICE_DEVICE PipelineTmaAsync(SharedStorage& storage, Params params, ClusterShape cluster_shape, Tags... tags)
+  SLUICE_DEVICE PipelineTmaAsync(SharedStorage& storage, Params params, ClusterShape cluster_shape,
+                                 Tags... tags)
       : Base(storage, params, cluster_shape, tags...), is_leader_(params.is_leader) {}
 
   using Base::producer_commit;
@@ -113,7 +115,8 @@ class PipelineTmaAsync : public sluice::PipelineTmaAsync<Stages_> {
     uint32_t const y = sluice::ptx::cluster_ctaid_y();
     uint32_t const extent_x = sluice::ptx::cluster_nctaid_x();
     uint32_t const extent_y = sluice::ptx::cluster_nctaid_y();
-    for (uint32_t row = 0; row < extent_y; ++row) Barrier::complete_transaction(barrier, x + row * extent_x, bytes);
+    for (uint32_t row = 0; row < extent_y; ++row)
+      Barrier::complete_transaction(barrier, x + row * extent_x, bytes);
     for (uint32_t column = 0; column < extent_x; ++column) {
       if (column != x) Barrier::complete_transaction(barrier, column + y * extent_x, bytes);
     }
