@@ -284,7 +284,7 @@ uint64_t special_value(Warp& w, SpecialReg reg, uint32_t component) {
     case SpecialReg::aggr_smem_size:
       return launch.shared_bytes;
     case SpecialReg::envreg:
-      return component == 1 ? launch.grid_workspace & 0xffff'ffffu : launch.grid_workspace >> 32;
+      return component == 1 ? launch.grid_workspace >> 32 : launch.grid_workspace & 0xffff'ffffu;
     case SpecialReg::dynamic_smem_size:
       return request.dynamic_shared;
     default:
