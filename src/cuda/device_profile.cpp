@@ -28,7 +28,7 @@ constexpr uint64_t kH200Memory = 150'109'880'320;
 // Hopper allocates registers to warps in pieces of this many.
 constexpr int kRegisterUnit = 256;
 constexpr int kSharedUnit = 128;
-constexpr std::array<int, 8> kMultiprocessorsPerGpc = {18, 18, 16, 16, 16, 16, 16, 16};
+constexpr std::array<int, 8> kMultiprocessorsPerGpc = {18, 18, 18, 18, 18, 16, 16, 10};
 
 int round_up(int value, int unit) {
   return (value + unit - 1) / unit * unit;

@@ -48,7 +48,9 @@ struct KernelResources {
 int ctas_per_multiprocessor(const DeviceProfile& device, const KernelResources& resources);
 
 /// Clusters of `cluster_ctas` CTAs that fit on the device together. A cluster lives inside one GPC.
-/// MODEL: GPCs of 18, 18, 16, 16, 16, 16, 16 and 16 multiprocessors make the 132 of the card.
+/// MODEL: GPCs of 18 (five), 16 (two) and 10 multiprocessors make the 132 of the card, and give the cluster
+/// counts that an H200 answered for clusters of 4, 8 and 16 CTAs; other cards of the kind may be cut
+/// otherwise.
 int active_clusters(const DeviceProfile& device, const KernelResources& resources, int cluster_ctas);
 
 }  // namespace sluice::cuda

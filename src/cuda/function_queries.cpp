@@ -176,9 +176,9 @@ Status available_dynamic_shared(Process& process, const Function& function, int 
   if (out == nullptr || ctas <= 0 || threads <= 0) return cudaErrorInvalidValue;
   if (function.kernel == nullptr) return cudaErrorNotSupported;
   const int capacity = process.profile.limit(CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_MULTIPROCESSOR);
-  const int reserved = process.profile.limit(CU_DEVICE_ATTRIBUTE_RESERVED_SHARED_MEMORY_PER_BLOCK);
-  const int used = reserved + static_cast<int>(function.kernel->static_shared);
-  const int share = std::min(capacity / ctas / 128 * 128, optin_shared(process) + reserved);
+  // As on an H200, the part that the system reserves in each CTA is not taken off.
+  const int used = static_cast<int>(function.kernel->static_shared);
+  const int share = std::min(capacity / ctas / 128 * 128, optin_shared(process));
   *out = share > used ? static_cast<size_t>(share - used) : 0;
   return kOk;
 }

@@ -243,11 +243,11 @@ Status prepare_launch(Process& process, Function& function, const LaunchShape& s
         shape.grid[i] != 0 && shape.grid[i] <= static_cast<uint32_t>(device.limit(kGrid[i]));
     const bool block_fits =
         shape.block[i] != 0 && shape.block[i] <= static_cast<uint32_t>(device.limit(kBlock[i]));
-    if (!grid_fits || !block_fits) return cudaErrorInvalidConfiguration;
+    if (!grid_fits || !block_fits) return cudaErrorInvalidValue;  // as the driver of an H200 answers
   }
   const uint64_t threads = volume(shape.block);
   if (threads > static_cast<uint64_t>(device.limit(CU_DEVICE_ATTRIBUTE_MAX_THREADS_PER_BLOCK))) {
-    return cudaErrorInvalidConfiguration;
+    return cudaErrorInvalidValue;
   }
   const auto& required = kernel.directives.reqntid;
   if (required[0] != 0 && !std::equal(required.begin(), required.end(), std::begin(shape.block))) {

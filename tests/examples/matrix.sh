@@ -24,7 +24,8 @@ run_one() {  # LAYER CLUSTER STAGES SOURCE TILES: prints these and "pass" or wha
   local arguments=(--quiet --cluster "$2" --stages "$3" --tiles "$5") output status
   [ "$1" = typed ] && arguments+=(--typed)
   [ "$4" = same ] && arguments+=(--same-tile)
-  output=$(timeout -s KILL 60 $SLUICE_RUNNER "$PROGRAM" "${arguments[@]}" 2>&1)
+  # What the runner says of the run goes to standard error.
+  output=$(timeout -s KILL 60 $SLUICE_RUNNER "$PROGRAM" "${arguments[@]}" 2>/dev/null)
   status=$?
   if [ "$status" -eq 0 ] && [ "$output" = "PASS (0 errors)" ]; then
     echo "$1 $2 $3 $4 $5 pass"

@@ -22,7 +22,11 @@ Status launch_symbol(Process& process, const void* symbol, const LaunchShape& sh
   Stream* stream = process.streams.find(handle);
   if (stream == nullptr) return cudaErrorInvalidResourceHandle;
   Function* function = nullptr;
-  if (const Status s = prepared_function(process, symbol, stream->device, &function); s != kOk) return s;
+  if (const Status s = prepared_function(process, symbol, stream->device, &function); s != kOk) {
+    // A launch takes a pointer that is no function's for a handle, as an H200's runtime does.
+    const bool unknown = symbol != nullptr && s == cudaErrorInvalidDeviceFunction;
+    return unknown ? Status(cudaErrorInvalidResourceHandle) : s;
+  }
   KernelCall call;
   call.symbol = symbol;
   if (const Status s = prepare_launch(process, *function, shape, arguments, nullptr, &call); s != kOk)
