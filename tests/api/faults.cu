@@ -3,6 +3,8 @@
 //
 // Kernels that fail: which code the launch, the next synchronisation and later calls return. One fault per
 // process, since all but the first would only repeat it: `faults NAME`.
+// The assertion is the case, whatever the build.
+#undef NDEBUG
 #include <cassert>
 #include <cstring>
 
