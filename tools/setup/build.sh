@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 #
 # Configuring and building, the same for ./demo.sh and ./test.sh; sourced after setup.sh. Callers set ROOT (the
-# repository), BUILD (the build tree), PRESET and JOBS, and WITH_CUTLASS=no to leave out what needs CUTLASS's headers.
+# repository), BUILD (the build tree), PRESET and JOBS; WITH_CUTLASS=no leaves out what needs CUTLASS's headers, and
+# LIBRARY_ONLY=yes runs kernels on a GPU alone, since the engine is not built then.
 
 # prepare: everything up to a configured build tree.
 prepare() {
@@ -14,7 +15,7 @@ prepare() {
   drop_other_compilers_cache
   mkdir -p "$BUILD"
   cmake -S "$ROOT" --preset "$PRESET" -B "$BUILD" -DCMAKE_CUDA_COMPILER="$SETUP_CUDA_COMPILER" \
-    -DSLUICE_CUTLASS_DIR="$SETUP_CUTLASS_DIR" >"$BUILD/configure.log" 2>&1 || {
+    -DSLUICE_CUTLASS_DIR="$SETUP_CUTLASS_DIR" -DSLUICE_LIBRARY_TESTS="${LIBRARY_ONLY:-no}" >"$BUILD/configure.log" 2>&1 || {
     tail -n 25 "$BUILD/configure.log" >&2
     fail "CMake could not configure $BUILD" "the end of $BUILD/configure.log is above; a fresh start is: rm -rf $BUILD"
   }
