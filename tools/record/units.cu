@@ -8,6 +8,8 @@
 //   ./units --dump FOLDER     writes each case's PTX there instead (no GPU needed)
 #include <cuda.h>
 #include <cuda_runtime.h>
+#include <sys/mman.h>
+#include <sys/wait.h>
 #include <unistd.h>
 #include <cstdio>
 #include <cstdlib>
@@ -142,19 +144,36 @@ int main(int argc, char** argv) {
     }
     return 0;
   }
-  if (const cudaError_t status = cudaFree(nullptr); status != cudaSuccess) {
-    std::fprintf(stderr, "no GPU: %s\n", cudaGetErrorString(status));
-    return 77;
-  }
-  size_t first = argc == 3 && std::string(argv[1]) == "--from" ? std::strtoul(argv[2], nullptr, 10) : 0;
-  for (size_t i = first; i < cases.size(); ++i) {
-    if (!run(cases[i])) {
-      // A fresh process has a fresh context.
-      std::fflush(stdout);
-      execl("/proc/self/exe", argv[0], "--from", std::to_string(i + 1).c_str(), static_cast<char*>(nullptr));
-      return 1;
-    }
+  // Cases run in a child process until one loses the context (or the process); a fresh child goes on behind
+  // it. The parent never touches the GPU.
+  void* const shared =
+      mmap(nullptr, sizeof(size_t), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+  if (shared == MAP_FAILED) return 1;
+  auto* const next = static_cast<volatile size_t*>(shared);
+  while (*next < cases.size()) {
     std::fflush(stdout);
+    const pid_t child = fork();
+    if (child == 0) {
+      if (const cudaError_t status = cudaFree(nullptr); status != cudaSuccess) {
+        std::fprintf(stderr, "no GPU: %s\n", cudaGetErrorString(status));
+        _exit(77);
+      }
+      for (size_t i = *next; i < cases.size(); ++i) {
+        const bool goes_on = run(cases[i]);
+        std::fflush(stdout);
+        *next = i + 1;
+        if (!goes_on) _exit(0);
+      }
+      _exit(0);
+    }
+    int status = 0;
+    if (child < 0 || waitpid(child, &status, 0) != child) return 1;
+    if (WIFEXITED(status) && WEXITSTATUS(status) == 77) return 77;
+    if (WIFSIGNALED(status)) {
+      std::fprintf(stderr, "%s ended the process with signal %d\n", cases[*next].name.c_str(),
+                   WTERMSIG(status));
+      *next = *next + 1;
+    }
   }
   std::fprintf(stderr, "%zu cases\n", cases.size());
   return 0;
