@@ -19,6 +19,7 @@ namespace {
 
 constexpr int32_t kZeroExponent = -126;
 constexpr uint32_t kNan = 0x7fffffff;
+constexpr uint32_t kNanHalf = 0x7fff;
 
 struct Element {
   float value;
@@ -178,7 +179,7 @@ uint32_t sum_slowly(const WgmmaForm& form, const WgmmaOperands& o, uint32_t row,
       sum += double{o.a_value[row][k]} * double{o.b_value[meets(form, o, row, k)][column]};
     }
     // Without special numbers among the terms of this very element the sum below applies.
-    if (std::isnan(sum)) return form.d == WgmmaResult::F16 ? kNan & 0xffff : kNan;
+    if (std::isnan(sum)) return form.d == WgmmaResult::F16 ? kNanHalf : kNan;
     if (std::isinf(sum))
       return form.d == WgmmaResult::F16 ? (sum < 0 ? 0xfc00 : 0x7c00)
                                         : std::bit_cast<uint32_t>(static_cast<float>(sum));
