@@ -24,6 +24,7 @@
 #include <vector>
 
 #include "event/event.hpp"
+#include "machine/async_queue.hpp"
 #include "machine/device_memory.hpp"
 #include "machine/fault.hpp"
 #include "machine/kernel.hpp"
@@ -212,6 +213,7 @@ struct Cluster {
   uint32_t index[3] = {};
   uint32_t linear = 0;
   std::vector<std::unique_ptr<Cta>> ctas;
+  uint32_t operations = 0;  ///< asynchronous operations in flight that its CTAs issued
   // barrier.cluster
   uint32_t arrived = 0;  ///< threads arrived in this phase
   uint64_t phase = 0;
@@ -219,44 +221,6 @@ struct Cluster {
     uint32_t sum = 0;
     for (const auto& cta : ctas) sum += cta->live_threads;
     return sum;
-  }
-};
-
-/// Kinds of asynchronous operations, as the groups that wait for them tell them apart.
-enum class AsyncKind : uint8_t {
-  CpAsync,
-  BulkToShared,
-  BulkToGlobal,
-  BulkToCluster,
-  StoreAsync,
-  Wgmma,
-  Prefetch
-};
-
-/// An asynchronous operation in flight. `perform` reads the source, writes the destination and signals
-/// completion; it may do one piece and return false to be called again. `args` is a trivially copyable struct
-/// of the unit's own.
-struct AsyncOp {
-  static constexpr size_t kArgBytes = 320;
-  using Perform = bool (*)(Worker& worker, AsyncOp& op);
-
-  uint64_t id = 0;
-  AsyncKind kind{};
-  bool source_read = false;  ///< the source may be overwritten (`cp.async.bulk.wait_group.read`)
-  uint32_t cluster = 0;      ///< ordinal in Worker::resident at issue; use `cta` for the issuing CTA
-  Cta* cta = nullptr;        ///< issuing CTA
-  uint32_t warp = 0;
-  uint32_t lane = 0;
-  uint32_t group = 0;            ///< bulk or cp.async group of the issuing lane
-  uint32_t origin_function = 0;  ///< place of the instruction
-  uint32_t origin_pc = 0;
-  Perform perform = nullptr;
-  alignas(16) std::array<std::byte, kArgBytes> args{};
-
-  template <class T>
-  T& as() {
-    static_assert(std::is_trivially_copyable_v<T> && sizeof(T) <= kArgBytes && alignof(T) <= 16);
-    return *reinterpret_cast<T*>(args.data());
   }
 };
 
@@ -278,6 +242,8 @@ class Worker {
   void submit(AsyncOp op);
   /// Whether an operation of this lane and kind, with group < `before`, is in flight.
   bool in_flight(const Warp& warp, uint32_t lane, AsyncKind kind, uint32_t before, bool source_only) const;
+  /// Whether a copy that this lane issued before the operation `id` is in flight.
+  bool in_flight_before(const Warp& warp, uint32_t lane, AsyncKind kind, uint64_t id) const;
   bool has_async() const { return !async_.empty(); }
 
   /// Wakes what waits. Cheap when nothing does.
@@ -359,6 +325,7 @@ class Worker {
   bool quiesce();
   void wake_sleepers();
   bool land_one(size_t which);
+  void wake_group_waiters(const AsyncOp& op);
   void report_deadlock();
   friend struct Warp;
 
@@ -366,7 +333,7 @@ class Worker {
   uint32_t id_ = 0;
   std::vector<std::unique_ptr<Cluster>> resident_;
   std::deque<Warp*> ready_;
-  std::vector<AsyncOp> async_;
+  AsyncQueue async_;
   uint64_t operations_ = 0;
   uint64_t clock_ns_ = 1'000'000;
   uint64_t steps_ = 0;

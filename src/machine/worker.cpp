@@ -48,6 +48,10 @@ void Worker::run() {
   random_ = launch_.request->options.seed * 0x9e3779b97f4a7c15ull + 0x1234567;
   uint32_t turns = 0;
   while (!failed()) {
+    if ((++turns & 255) == 0 && launch_.deadline_ns != 0 && host_now_ns() > launch_.deadline_ns) {
+      fail(Fault{.kind = FaultKind::Timeout, .message = "the time limit of the run is over"});
+      break;
+    }
     if (!ready_.empty() && idle_rounds_ <= 2 * ready_.size() + 1) {
       Warp& warp = *ready_.front();
       ready_.pop_front();
@@ -60,9 +64,6 @@ void Worker::run() {
       if (launch_.request->options.timing == CopyTiming::Shuffled && !async_.empty()) {
         random_ = random_ * 6364136223846793005ull + 1442695040888963407ull;
         if ((random_ >> 60) < 6) land_one((random_ >> 20) % async_.size());
-      }
-      if ((++turns & 255) == 0 && launch_.deadline_ns != 0 && host_now_ns() > launch_.deadline_ns) {
-        fail(Fault{.kind = FaultKind::Timeout, .message = "the time limit of the run is over"});
       }
       continue;
     }
@@ -103,10 +104,7 @@ void Worker::retire_clusters() {
       if (!cta->ended()) return true;
     }
     // Shared memory must outlive the operations that name it.
-    for (const AsyncOp& op : async_) {
-      if (op.cta->cluster == cluster.get()) return true;
-    }
-    return false;
+    return cluster->operations != 0;
   };
   const auto first = std::stable_partition(resident_.begin(), resident_.end(), stays);
   const auto count = static_cast<uint64_t>(resident_.end() - first);
@@ -144,9 +142,11 @@ void Worker::wake_sleepers() {
 }
 
 bool Worker::quiesce() {
-  // Copies in flight land first, oldest first.
+  // Copies in flight land first, oldest first, until someone can go on.
   if (!async_.empty()) {
-    land_one(0);
+    do {
+      land_one(0);
+    } while (ready_.empty() && !async_.empty() && !failed());
     return true;
   }
   // Then time moves: to the next deadline, and in growing jumps while nothing comes of it.
@@ -214,36 +214,44 @@ void Worker::submit(AsyncOp op) {
     }
     return;
   }
-  async_.push_back(op);
+  async_.push(op);
+  ++op.cta->cluster->operations;
 }
 
 bool Worker::land_one(size_t which) {
-  // The operation may submit or wake others, so it is taken out while it runs.
-  AsyncOp op = async_[which];
-  async_.erase(async_.begin() + static_cast<std::ptrdiff_t>(which));
+  AsyncOp op = async_.at(which);
   const bool done = op.perform(*this, op);
   note_progress();
-  if (!done) {
-    async_.insert(async_.begin() + static_cast<std::ptrdiff_t>(std::min(which, async_.size())), op);
+  if (done) {
+    async_.remove(which);
+    --op.cta->cluster->operations;
+  } else {
+    async_.update(which, op);
   }
-  Cta& cta = *op.cta;
-  if (!cta.ended()) {
-    wake_all(cta, Wait::BulkGroup);
-    wake_all(cta, Wait::CpAsyncGroup);
-    wake_all(cta, Wait::Wgmma);
-  }
+  wake_group_waiters(op);
   return done;
+}
+
+/// Groups belong to the lane that filled them: nobody else waits for them.
+void Worker::wake_group_waiters(const AsyncOp& op) {
+  if (op.kind != AsyncKind::CpAsync && op.kind != AsyncKind::BulkToGlobal) return;
+  const Wait wait = op.kind == AsyncKind::CpAsync ? Wait::CpAsyncGroup : Wait::BulkGroup;
+  Warp& warp = *op.cta->warps[op.warp];
+  for (Split& split : warp.splits) {
+    if (split.wait == wait && (split.lanes >> op.lane & 1) != 0) unpark(warp, split);
+  }
 }
 
 bool Worker::in_flight(const Warp& warp, uint32_t lane, AsyncKind kind, uint32_t before,
                        bool source_only) const {
-  for (const AsyncOp& op : async_) {
-    if (op.cta == warp.cta && op.warp == warp.index && op.lane == lane && op.kind == kind &&
-        op.group < before && !(source_only && op.source_read)) {
-      return true;
-    }
-  }
-  return false;
+  return async_.any_of_lane(warp.cta, warp.index, lane, [&](const AsyncOp& op) {
+    return op.kind == kind && op.group < before && !(source_only && op.source_read);
+  });
+}
+
+bool Worker::in_flight_before(const Warp& warp, uint32_t lane, AsyncKind kind, uint64_t id) const {
+  return async_.any_of_lane(warp.cta, warp.index, lane,
+                            [&](const AsyncOp& op) { return op.kind == kind && op.id < id; });
 }
 
 // --- waking

@@ -481,6 +481,95 @@ ret;
   }
 }
 
+/// The beginning of a kernel whose threads copy 16 bytes each: from %in to %v, which lies %other behind
+/// %stage.
+std::string piece_per_thread(const std::string& shared) {
+  return R"(
+.visible .entry k(.param .u64 out, .param .u64 in)
+{
+.reg .pred %p;
+.reg .b32 %x, %v, %other, %stage, %me;
+.reg .b64 %wide, %in, %out;
+.shared .align 16 .b8 )" +
+         shared + R"(;
+mov.u32 %me, %tid.x;
+mov.u32 %stage, stage;
+shl.b32 %other, %me, 4;
+add.u32 %v, %stage, %other;
+mul.wide.u32 %wide, %me, 16;
+ld.param.u64 %in, [in];
+add.u64 %in, %in, %wide;
+ld.param.u64 %out, [out];
+)";
+}
+
+TEST(CpAsync, ArrivalsWaitForEarlierCopiesOnly) {
+  // No group is ever committed: each arrival must tell the copies before it from those that come later.
+  constexpr uint32_t kStages = 4, kThreads = 64;
+  const auto values = counting(kStages * kThreads * 4);
+  auto* in = upload(values);
+  std::string issue, consume;
+  for (uint32_t s = 0; s < kStages; ++s) {
+    const std::string stage = std::to_string(s * kThreads * 16), bar = std::to_string(s * 8);
+    issue += "cp.async.cg.shared.global [%v+" + stage + "], [%in+" + stage + "], 16;\n";
+    issue += "cp.async.mbarrier.arrive.noinc.shared::cta.b64 [bar+" + bar + "];\n";
+    consume += "TRY" + bar + ":\nmbarrier.try_wait.parity.shared::cta.b64 %p, [bar+" + bar + "], 0;\n";
+    consume += "@!%p bra TRY" + bar + ";\nld.shared.u32 %x, [%other+" + stage + "];\n";
+    consume += "st.global.u32 [%out+" + std::to_string(s * kThreads * 4) + "], %x;\n";
+  }
+  const std::string body = piece_per_thread("stage[4096];\n.shared .align 8 .b64 bar[4]") + R"(
+setp.eq.u32 %p, %me, 0;
+@%p mbarrier.init.shared::cta.b64 [bar], 64;
+@%p mbarrier.init.shared::cta.b64 [bar+8], 64;
+@%p mbarrier.init.shared::cta.b64 [bar+16], 64;
+@%p mbarrier.init.shared::cta.b64 [bar+24], 64;
+bar.sync 0;
+xor.b32 %other, %other, 1008;
+add.u32 %other, %stage, %other;
+mul.wide.u32 %wide, %me, 4;
+add.u64 %out, %out, %wide;
+)" + issue + consume + "ret;\n}\n";
+  for (const CopyTiming timing : {CopyTiming::Early, CopyTiming::Late, CopyTiming::Shuffled}) {
+    for (uint64_t seed = 1; seed <= (timing == CopyTiming::Shuffled ? 8u : 1u); ++seed) {
+      auto* out = buffer<uint32_t>(kStages * kThreads);
+      Launch launch = with(timing, kThreads, seed);
+      launch.options.timeout_seconds = 20;
+      const LaunchResult result = run(module_of(body), "k", {out, in}, launch);
+      ASSERT_EQ(result.fault.kind, FaultKind::None) << result.fault.message << "\n" << result.detail;
+      for (uint32_t i = 0; i < kStages * kThreads; ++i)
+        EXPECT_EQ(out[i], values[(i / kThreads * kThreads + (kThreads - 1 - i % kThreads)) * 4]) << i;
+      EXPECT_EQ(result.statistics.mbarrier_phases, kStages);
+    }
+  }
+}
+
+TEST(CpAsync, ThatLandLateCostTimeInProportion) {
+  // Every thread has all of its copies in flight at once. A search through all of them at each landing would
+  // make this take minutes.
+  constexpr uint32_t kThreads = 1024, kCopies = 32;
+  auto* in = upload(counting(kThreads * 4));
+  auto* out = buffer<uint32_t>(kThreads);
+  std::string body = piece_per_thread("stage[16384]");
+  for (uint32_t i = 0; i < kCopies; ++i)
+    body += "cp.async.cg.shared.global [%v], [%in], 16;\ncp.async.commit_group;\n";
+  for (uint32_t i = kCopies; i-- > 0;) body += "cp.async.wait_group " + std::to_string(i) + ";\n";
+  body += R"(
+ld.shared.u32 %x, [%v];
+mul.wide.u32 %wide, %me, 4;
+add.u64 %out, %out, %wide;
+st.global.u32 [%out], %x;
+ret;
+}
+)";
+  for (const CopyTiming timing : {CopyTiming::Late, CopyTiming::Shuffled}) {
+    Launch launch = with(timing, kThreads);
+    launch.options.timeout_seconds = 20;
+    const LaunchResult result = run(module_of(body), "k", {out, in}, launch);
+    ASSERT_EQ(result.fault.kind, FaultKind::None) << result.fault.message << "\n" << result.detail;
+    for (uint32_t t = 0; t < kThreads; ++t) ASSERT_EQ(out[t], t * 4) << t;
+  }
+}
+
 TEST(BulkGroups, HoldUntilTheStoresHaveLanded) {
   // Two groups of stores; after waiting for all but one the stage of the first may be overwritten.
   for (const CopyTiming timing : {CopyTiming::Early, CopyTiming::Late, CopyTiming::Shuffled}) {

@@ -194,8 +194,7 @@ struct DeferredArrival {
 /// Arrives once the copies that the lane had issued before have landed.
 bool land_arrival(Worker& worker, AsyncOp& op) {
   const Warp& warp = *op.cta->warps[op.warp];
-  // MODEL: copies that the lane issues later into the same group hold the arrival up too.
-  if (worker.in_flight(warp, op.lane, AsyncKind::CpAsync, op.group + 1, false)) return false;
+  if (worker.in_flight_before(warp, op.lane, AsyncKind::CpAsync, op.id)) return false;
   const MbarrierPlace place = locate(op, op.as<DeferredArrival>().barrier);
   event::Event agent;
   if (worker.listener() != nullptr) {
@@ -223,7 +222,6 @@ Step arrive(Warp& w, const Op& op, uint32_t lanes) {
     AsyncOp item = make_operation(w, lane, AsyncKind::StoreAsync, land_arrival);
     auto& arrival = item.as<DeferredArrival>();
     if (!resolve_shared(w, address, lane, addresses[lane], 8, 8, arrival.barrier)) return Step::Fault;
-    item.group = group_of(w, lane);
     if (!counted) mbarrier_add_pending(locate(item, arrival.barrier));
     worker.submit(item);
   }
