@@ -316,12 +316,12 @@ class Worker {
   bool start_cluster();
   void retire_clusters();
   void record_phases(Cluster& cluster);
-  void run_warp(Warp& warp);
+  bool run_warp(Warp& warp);  ///< one turn; whether it began by waking from nanosleep
   bool enter_split(Warp& warp, uint32_t split);
   bool pick_split(Warp& warp);
   void step_loop(Warp& warp);
-  void ready(Warp& warp);
-  void unpark(Warp& warp, Split& split);
+  void ready(Warp& warp, bool in_front = false);
+  void unpark(Warp& warp, Split& split, bool in_front = false);
   bool quiesce();
   void wake_sleepers();
   bool land_one(size_t which);

@@ -56,11 +56,12 @@ void Worker::run() {
       Warp& warp = *ready_.front();
       ready_.pop_front();
       warp.queued = false;
-      run_warp(warp);
+      const bool was_asleep = run_warp(warp);
       idle_rounds_ = progress_ ? 0 : idle_rounds_ + 1;
       if (acted_) idle_time_ = counted_rounds_ = 0;
       progress_ = acted_ = false;
-      if (clock_ns_ >= next_sleeper_) wake_sleepers();
+      // One turn each: sleepers that poll must not keep the others from what they poll for.
+      if (clock_ns_ >= next_sleeper_ && (!was_asleep || ready_.empty())) wake_sleepers();
       if (launch_.request->options.timing == CopyTiming::Shuffled && !async_.empty()) {
         random_ = random_ * 6364136223846793005ull + 1442695040888963407ull;
         if ((random_ >> 60) < 6) land_one((random_ >> 20) % async_.size());
@@ -125,6 +126,7 @@ void Worker::record_phases(Cluster& cluster) {
 }
 
 void Worker::wake_sleepers() {
+  std::vector<std::pair<Warp*, Split*>> due;
   next_sleeper_ = UINT64_MAX;
   for (const auto& cluster : resident_) {
     for (const auto& cta : cluster->ctas) {
@@ -132,13 +134,16 @@ void Worker::wake_sleepers() {
         for (Split& split : warp->splits) {
           if (split.wait != Wait::Sleep) continue;
           if (split.deadline <= clock_ns_)
-            unpark(*warp, split);
+            due.emplace_back(warp.get(), &split);
           else
             next_sleeper_ = std::min(next_sleeper_, split.deadline);
         }
       }
     }
   }
+  // In front of the queue, the earliest first: their time has come, whoever else is waiting for a turn.
+  std::ranges::stable_sort(due, std::greater{}, [](const auto& sleeper) { return sleeper.second->deadline; });
+  for (const auto& [warp, split] : due) unpark(*warp, *split, true);
 }
 
 bool Worker::quiesce() {
@@ -257,20 +262,23 @@ bool Worker::in_flight_before(const Warp& warp, uint32_t lane, AsyncKind kind, u
 // --- waking
 // ----------------------------------------------------------------------------------------------------------------
 
-void Worker::ready(Warp& warp) {
+void Worker::ready(Warp& warp, bool in_front) {
   if (warp.queued || warp.live == 0) return;
   warp.queued = true;
-  ready_.push_back(&warp);
+  if (in_front)
+    ready_.push_front(&warp);
+  else
+    ready_.push_back(&warp);
 }
 
-void Worker::unpark(Warp& warp, Split& split) {
+void Worker::unpark(Warp& warp, Split& split, bool in_front) {
   if (split.wait == Wait::Mbarrier) --warp.cta->mbarrier_waiters;
   split.slept = split.wait == Wait::Sleep;
   split.wait = Wait::None;
   split.timed = false;
   if (split.advance) ++split.pc;
   split.advance = false;
-  ready(warp);
+  ready(warp, in_front);
 }
 
 void Worker::wake(Cta& cta, Wait wait, uint64_t key) {
@@ -577,10 +585,11 @@ Step Worker::close_idle_round(Warp& warp) {
 // --- the step loop
 // --------------------------------------------------------------------------------------------------------------
 
-void Worker::run_warp(Warp& warp) {
-  if (!pick_split(warp)) return;
+bool Worker::run_warp(Warp& warp) {
+  if (!pick_split(warp)) return false;
   warp.acted = false;
-  warp.polled = warp.splits[warp.current].slept;
+  const bool was_asleep = warp.splits[warp.current].slept;
+  warp.polled = was_asleep;
   warp.splits[warp.current].slept = false;
   uint64_t executed = 0;
   uint64_t lane_count = 0;
@@ -643,6 +652,7 @@ void Worker::run_warp(Warp& warp) {
   clock_ns_ += executed;
   local_statistics_.warp_instructions += executed;
   local_statistics_.thread_instructions += lane_count;
+  return was_asleep;
 }
 
 }  // namespace sluice::machine

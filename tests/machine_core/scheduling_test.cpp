@@ -185,6 +185,49 @@ LOOP:
   EXPECT_LT(result.statistics.warp_instructions, 10000u);
 }
 
+TEST(scheduling, sleeper_that_polls_keeps_pace_with_those_that_work) {
+  // Eight warps go from phase to phase, none waits for the sleeper. A phase lasts as long as 8 x 400
+  // instructions, a round of the sleeper 20 ns: it must see every phase many times over.
+  auto* out = buffer<uint32_t>(16);
+  const auto result = run(module_of(R"(
+.visible .entry k(.param .u64 out) {
+  .shared .b32 phase;
+  .reg .pred %p<4>; .reg .b32 %r<16>; .reg .b64 %rd<8>;
+  ld.param.u64 %rd1, [out];
+  mov.u32 %r1, %tid.x;
+  setp.eq.u32 %p1, %r1, 0;
+  @%p1 st.volatile.shared.u32 [phase], 0;
+  bar.sync 0;
+  setp.lt.u32 %p1, %r1, 32;
+  @%p1 bra POLL;
+  mov.u32 %r2, 0;
+WORK:
+  mov.u32 %r3, 0;
+COUNT:
+  add.u32 %r3, %r3, 1;
+  setp.lt.u32 %p2, %r3, 200;
+  @%p2 bra COUNT;
+  bar.sync 1, 256;
+  add.u32 %r2, %r2, 1;
+  st.volatile.shared.u32 [phase], %r2;
+  setp.lt.u32 %p2, %r2, 16;
+  @%p2 bra WORK;
+  ret;
+POLL:
+  nanosleep.u32 20;
+  ld.volatile.shared.u32 %r4, [phase];
+  setp.ge.u32 %p3, %r4, 16;
+  @%p3 ret;
+  mul.wide.u32 %rd2, %r4, 4;
+  add.u64 %rd3, %rd1, %rd2;
+  setp.eq.u32 %p2, %r1, 0;
+  @%p2 red.global.add.u32 [%rd3], 1;
+  bra POLL; })"),
+                          "k", {out}, {.block = 288});
+  EXPECT_EQ(result.fault.message, "");
+  for (int phase = 0; phase < 16; ++phase) EXPECT_GE(out[phase] - 0xeeeeeeeeu, 4u) << "phase " << phase;
+}
+
 TEST(scheduling, named_barriers_with_arrivals_and_waits_alternate) {
   // Warp 0 arrives at 1 and waits at 2; warp 1 the other way round, many times.
   auto* out = upload<uint32_t>({0});
