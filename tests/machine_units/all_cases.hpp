@@ -1,15 +1,17 @@
 // SPDX-FileCopyrightText: The sluice authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Every experiment of this folder, in a fixed order: seeds depend on the place in the list, so new cases go
-// to the end.
+// Every experiment of this folder. Seeds depend on names alone, so that cases may be added anywhere and a
+// recording of the others stays true.
 #pragma once
 
 #include "bulk_cases.hpp"
+#include "bulk_copy_cases.hpp"
 #include "hardware_case.hpp"
 #include "map_cases.hpp"
 #include "mbarrier_cases.hpp"
 #include "tensor_cases.hpp"
+#include "tensor_limits.hpp"
 #include "wgmma_cases.hpp"
 
 namespace sluice::hardware {
@@ -19,6 +21,7 @@ inline std::vector<Case> all_cases() {
   add_barrier_cases(cases);
   add_bulk_cases(cases);
   add_tile_loads(cases);
+  add_interleaved_copies(cases);
   add_im2col_loads(cases);
   add_tensor_stores(cases);
   add_wgmma_numbers(cases);
@@ -27,6 +30,10 @@ inline std::vector<Case> all_cases() {
   add_wgmma_sparse(cases);
   add_map_cases(cases);
   add_wgmma_small_operands(cases);
+  add_bulk_copies(cases);
+  add_bulk_limits(cases);
+  add_tensor_limits(cases);
+  add_barrier_faults(cases);
   return cases;
 }
 

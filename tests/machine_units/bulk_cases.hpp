@@ -5,7 +5,7 @@
 #pragma once
 
 #include "hardware_case.hpp"
-#include "tensor_cases.hpp"
+#include "small_elements.hpp"
 
 namespace sluice::hardware {
 
@@ -75,7 +75,7 @@ inline void add_bulk_cases(std::vector<Case>& cases) {
     c.name = (into_shared ? "bulk_reduce_shared/" : "bulk_reduce/") + operation;
     c.ptx = bulk_reduce_ptx(operation, into_shared);
     c.threads = kReduceBytes / 4;
-    const uint64_t seed = 9000 + cases.size();
+    const uint64_t seed = seed_of(c.name);
     c.arguments.push_back({Argument::Buffer, c.add_buffer(small_elements(seed, type, kReduceBytes), true)});
     c.arguments.push_back({Argument::Buffer, c.add_buffer(small_elements(seed + 1, type, kReduceBytes))});
     cases.push_back(std::move(c));

@@ -96,7 +96,7 @@ inline Outcome run_on_engine(const Case& c, machine::LaunchOptions options = {})
   for (const Argument& a : c.arguments) {
     switch (a.kind) {
       case Argument::Buffer:
-        append_parameter(request.parameters, memory[a.value], 8);
+        append_parameter(request.parameters, memory[a.value] + a.offset, 8);
         break;
       case Argument::Word64:
         append_parameter(request.parameters, a.value, 8);

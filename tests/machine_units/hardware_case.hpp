@@ -38,7 +38,8 @@ struct MapSpec {
 
 struct Argument {
   enum Kind { Buffer, Map, Word32, Word64 } kind;
-  uint64_t value;  ///< index of the buffer or map, or the value
+  uint64_t value;       ///< index of the buffer or map, or the value
+  uint64_t offset = 0;  ///< added to a buffer's address
 };
 
 struct Case {
@@ -84,6 +85,13 @@ class Random {
  private:
   uint64_t state_;
 };
+
+/// A seed that depends on nothing but the name of an experiment (FNV-1a).
+inline uint64_t seed_of(const std::string& name) {
+  uint64_t hash = 0xcbf29ce484222325ull;
+  for (const char letter : name) hash = (hash ^ static_cast<uint8_t>(letter)) * 0x100000001b3ull;
+  return hash;
+}
 
 inline Bytes random_bytes(uint64_t seed, size_t count) {
   Random random(seed);

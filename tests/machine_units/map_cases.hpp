@@ -6,7 +6,7 @@
 #pragma once
 
 #include "hardware_case.hpp"
-#include "tensor_cases.hpp"
+#include "tensor_shot.hpp"
 
 namespace sluice::hardware {
 

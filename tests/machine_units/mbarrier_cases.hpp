@@ -1,9 +1,13 @@
 // SPDX-FileCopyrightText: The sluice authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Experiments on mbarrier objects: one thread runs a script of operations and writes, after each (and a
-// pause: a GPU does not order the operations with the load that looks at them), the 64-bit word of the
-// object, the token or count that came back, and which parities a test sees as completed.
+// Experiments on mbarrier objects: one thread runs a script of operations and writes, for each step, the
+// 64-bit word of the object, the token or count that came back, and which parities a test sees as completed.
+//
+// A GPU keeps the state of a barrier in its synchronisation unit; ordinary loads see what lay in memory
+// before until `mbarrier.inval` writes the state back. Every step of a script is therefore looked at in a
+// life of its own: on a fresh object the script runs up to that step, then the object is invalidated and its
+// word read.
 #pragma once
 
 #include "hardware_case.hpp"
@@ -17,73 +21,97 @@ struct BarrierStep {
     Arrive,
     ArriveNoComplete,
     ArriveDrop,
+    DropNoComplete,
     ExpectTx,
     CompleteTx,
     ArriveExpectTx,
-    PendingCount,  ///< of the token that the step before returned
-    TestState,     ///< test_wait with the token of the last arrive
-    Inval,
     DropExpectTx,
+    PendingCount,  ///< of the token of the last arrive
+    TestState,     ///< test_wait with the token of the last arrive
+    CopyArrive,    ///< cp.async.mbarrier.arrive, with no copy before it
+    CopyArriveNoinc,
   } op;
   uint32_t value;
 };
 
+/// Whether the step returns a state token. An H200 returns the phase and the pending count in the upper half;
+/// what the lower half holds depends on how the instruction was compiled.
+inline bool returns_token(BarrierStep::Op op) {
+  switch (op) {
+    case BarrierStep::Arrive:
+    case BarrierStep::ArriveNoComplete:
+    case BarrierStep::ArriveDrop:
+    case BarrierStep::DropNoComplete:
+    case BarrierStep::ArriveExpectTx:
+    case BarrierStep::DropExpectTx:
+      return true;
+    default:
+      return false;
+  }
+}
+
+/// The instruction of a step on the object at `bar`. Token or count end up in %token.
+inline std::string barrier_step_ptx(const BarrierStep& step, const std::string& bar) {
+  const std::string value = std::to_string(step.value);
+  const auto arrive = [&](const char* name) {
+    return std::string("mbarrier.") + name + ".shared::cta.b64 %state, " + bar + ", " + value +
+           ";\nmov.b64 %token, %state;\n";
+  };
+  switch (step.op) {
+    case BarrierStep::Init:
+      return "mbarrier.init.shared::cta.b64 " + bar + ", " + value + ";\n";
+    case BarrierStep::Arrive:
+      return arrive("arrive");
+    case BarrierStep::ArriveNoComplete:
+      return arrive("arrive.noComplete");
+    case BarrierStep::ArriveDrop:
+      return arrive("arrive_drop");
+    case BarrierStep::DropNoComplete:
+      return arrive("arrive_drop.noComplete");
+    case BarrierStep::ArriveExpectTx:
+      return arrive("arrive.expect_tx");
+    case BarrierStep::DropExpectTx:
+      return arrive("arrive_drop.expect_tx");
+    case BarrierStep::ExpectTx:
+      return "mbarrier.expect_tx.relaxed.cta.shared::cta.b64 " + bar + ", " + value + ";\n";
+    case BarrierStep::CompleteTx:
+      return "mbarrier.complete_tx.relaxed.cta.shared::cta.b64 " + bar + ", " + value + ";\n";
+    case BarrierStep::PendingCount:
+      return "mbarrier.pending_count.b64 %count, %state;\ncvt.u64.u32 %token, %count;\n";
+    case BarrierStep::TestState:
+      return "mbarrier.test_wait.shared::cta.b64 %p, " + bar +
+             ", %state;\nselp.u32 %count, 1, 0, %p;\ncvt.u64.u32 %token, %count;\n";
+    case BarrierStep::CopyArrive:
+      return "cp.async.mbarrier.arrive.shared::cta.b64 " + bar + ";\nnanosleep.u32 2000;\n";
+    case BarrierStep::CopyArriveNoinc:
+      return "cp.async.mbarrier.arrive.noinc.shared::cta.b64 " + bar + ";\nnanosleep.u32 2000;\n";
+  }
+  return {};
+}
+
 inline std::string barrier_script_ptx(const std::vector<BarrierStep>& script) {
   std::string body;
-  for (const BarrierStep& step : script) {
-    const std::string value = std::to_string(step.value);
-    switch (step.op) {
-      case BarrierStep::Init:
-        body += "mbarrier.init.shared::cta.b64 [bar], " + value + ";\nmov.b64 %token, 0;\n";
-        break;
-      case BarrierStep::Arrive:
-        body += "mbarrier.arrive.shared::cta.b64 %token, [bar], " + value + ";\nmov.b64 %state, %token;\n";
-        break;
-      case BarrierStep::ArriveNoComplete:
-        body += "mbarrier.arrive.noComplete.shared::cta.b64 %token, [bar], " + value +
-                ";\nmov.b64 %state, %token;\n";
-        break;
-      case BarrierStep::ArriveDrop:
-        body +=
-            "mbarrier.arrive_drop.shared::cta.b64 %token, [bar], " + value + ";\nmov.b64 %state, %token;\n";
-        break;
-      case BarrierStep::ExpectTx:
-        body += "mbarrier.expect_tx.relaxed.cta.shared::cta.b64 [bar], " + value + ";\n";
-        break;
-      case BarrierStep::CompleteTx:
-        body += "mbarrier.complete_tx.relaxed.cta.shared::cta.b64 [bar], " + value + ";\n";
-        break;
-      case BarrierStep::ArriveExpectTx:
-        body += "mbarrier.arrive.expect_tx.shared::cta.b64 %token, [bar], " + value +
-                ";\nmov.b64 %state, %token;\n";
-        break;
-      case BarrierStep::DropExpectTx:
-        body += "mbarrier.arrive_drop.expect_tx.shared::cta.b64 %token, [bar], " + value +
-                ";\nmov.b64 %state, %token;\n";
-        break;
-      case BarrierStep::PendingCount:
-        body += "mbarrier.pending_count.b64 %count, %state;\ncvt.u64.u32 %token, %count;\n";
-        break;
-      case BarrierStep::TestState:
-        body +=
-            "mbarrier.test_wait.shared::cta.b64 %p, [bar], %state;\nselp.u32 %count, 1, 0, %p;\n"
-            "cvt.u64.u32 %token, %count;\n";
-        break;
-      case BarrierStep::Inval:
-        body += "mbarrier.inval.shared::cta.b64 [bar];\nmov.b64 %token, 0;\n";
-        break;
+  for (size_t last = 0; last < script.size(); ++last) {
+    const std::string bar = "[bars+" + std::to_string(last * 8) + "]";
+    for (size_t i = 0; i <= last; ++i) {
+      if (i == last) body += "mov.b64 %token, 0;\n";
+      body += barrier_step_ptx(script[i], bar);
     }
-    body +=
-        "membar.cta;\nnanosleep.u32 1000;\nmembar.cta;\nld.volatile.shared.b64 %word, [bar];\nst.global.b64 "
-        "[%out], %word;\nst.global.b64 [%out+8], "
-        "%token;\n"
-        "add.u64 %out, %out, 16;\n";
-    if (step.op == BarrierStep::Inval) continue;
-    body +=
-        "mbarrier.test_wait.parity.shared::cta.b64 %p, [bar], 0;\nselp.u32 %count, 1, 0, %p;\n"
-        "st.global.u32 [%out], %count;\n"
-        "mbarrier.test_wait.parity.shared::cta.b64 %p, [bar], 1;\nselp.u32 %count, 1, 0, %p;\n"
-        "st.global.u32 [%out+4], %count;\nadd.u64 %out, %out, 8;\n";
+    body += fill_in(R"(mbarrier.test_wait.parity.shared::cta.b64 %p, $bar$, 0;
+selp.u32 %count, 1, 0, %p;
+st.global.u32 [%out+16], %count;
+mbarrier.test_wait.parity.shared::cta.b64 %p, $bar$, 1;
+selp.u32 %count, 1, 0, %p;
+st.global.u32 [%out+20], %count;
+mbarrier.inval.shared::cta.b64 $bar$;
+membar.cta;
+nanosleep.u32 1000;
+ld.volatile.shared.b64 %word, $bar$;
+st.global.b64 [%out], %word;
+st.global.b64 [%out+8], %token;
+add.u64 %out, %out, 24;
+)",
+                    {{"bar", bar}});
   }
   return fill_in(R"(.version 8.3
 .target sm_90a
@@ -93,57 +121,37 @@ inline std::string barrier_script_ptx(const std::vector<BarrierStep>& script) {
 .reg .pred %p;
 .reg .b32 %count;
 .reg .b64 %out, %word, %token, %state;
-.shared .align 8 .b64 bar;
+.shared .align 8 .b64 bars[$steps$];
 ld.param.u64 %out, [out];
 cvta.to.global.u64 %out, %out;
-mov.b64 %token, 0;
 mov.b64 %state, 0;
 $body$
 ret;
 }
 )",
-                 {{"body", body}});
+                 {{"steps", std::to_string(script.size())}, {"body", body}});
 }
 
-inline void add_barrier_case(std::vector<Case>& cases, const char* name,
+inline void add_barrier_case(std::vector<Case>& cases, const std::string& name,
                              const std::vector<BarrierStep>& script) {
   Case c;
-  c.name = std::string("mbarrier/") + name;
+  c.name = name;
   c.ptx = barrier_script_ptx(script);
   c.threads = 1;
   c.arguments.push_back({Argument::Buffer, c.add_buffer(Bytes(script.size() * 24), true)});
-  // An H200 returns the phase and the pending count in the upper half of a state token; what the lower half
-  // holds depends on how the instruction was compiled.
-  uint32_t at = 0;
-  bool held = false;  // the token of an earlier step is written again
-  for (const BarrierStep& step : script) {
-    switch (step.op) {
-      case BarrierStep::Init:
-      case BarrierStep::PendingCount:
-      case BarrierStep::TestState:
-      case BarrierStep::Inval:
-        held = false;
-        break;
-      case BarrierStep::ExpectTx:
-      case BarrierStep::CompleteTx:
-        break;
-      default:
-        held = true;
-        break;
-    }
-    if (held) c.undefined.emplace_back(at + 8, 4);
-    at += step.op == BarrierStep::Inval ? 16 : 24;
+  for (size_t i = 0; i < script.size(); ++i) {
+    if (returns_token(script[i].op)) c.undefined.emplace_back(static_cast<uint32_t>(i * 24 + 8), 4);
   }
   cases.push_back(std::move(c));
 }
 
+constexpr uint32_t kBarrierLimit = (1u << 20) - 1;  ///< of arrivals, and of bytes in either direction
+
 inline void add_barrier_cases(std::vector<Case>& cases) {
   using S = BarrierStep;
-  constexpr uint32_t kMost = (1u << 20) - 1;
-  add_barrier_case(
-      cases, "count_1",
-      {{S::Init, 1}, {S::Arrive, 1}, {S::TestState, 0}, {S::Arrive, 1}, {S::Arrive, 1}, {S::Inval, 0}});
-  add_barrier_case(cases, "count_3",
+  add_barrier_case(cases, "mbarrier/count_1",
+                   {{S::Init, 1}, {S::Arrive, 1}, {S::TestState, 0}, {S::Arrive, 1}, {S::Arrive, 1}});
+  add_barrier_case(cases, "mbarrier/count_3",
                    {{S::Init, 3},
                     {S::Arrive, 1},
                     {S::PendingCount, 0},
@@ -155,22 +163,26 @@ inline void add_barrier_cases(std::vector<Case>& cases) {
                     {S::TestState, 0},
                     {S::Arrive, 1},
                     {S::TestState, 0}});
-  add_barrier_case(
-      cases, "count_most",
-      {{S::Init, kMost}, {S::Arrive, 1}, {S::PendingCount, 0}, {S::Arrive, kMost - 1}, {S::Arrive, kMost}});
-  add_barrier_case(cases, "drop",
+  add_barrier_case(cases, "mbarrier/count_most",
+                   {{S::Init, kBarrierLimit},
+                    {S::Arrive, 1},
+                    {S::PendingCount, 0},
+                    {S::Arrive, kBarrierLimit - 1},
+                    {S::Arrive, kBarrierLimit}});
+  add_barrier_case(cases, "mbarrier/drop",
                    {{S::Init, 4},
                     {S::ArriveDrop, 1},
                     {S::PendingCount, 0},
                     {S::Arrive, 3},
-                    {S::ArriveDrop, 2},
+                    {S::DropNoComplete, 1},
                     {S::Arrive, 1},
                     {S::Arrive, 1},
-                    {S::ArriveDrop, 1},
                     {S::Arrive, 1},
-                    {S::ExpectTx, 16},
-                    {S::CompleteTx, 16}});
-  add_barrier_case(cases, "tx",
+                    {S::ArriveDrop, 2}});
+  add_barrier_case(
+      cases, "mbarrier/drop_to_zero",
+      {{S::Init, 2}, {S::ArriveDrop, 1}, {S::ArriveDrop, 1}, {S::ExpectTx, 16}, {S::CompleteTx, 16}});
+  add_barrier_case(cases, "mbarrier/tx",
                    {{S::Init, 2},
                     {S::ExpectTx, 64},
                     {S::CompleteTx, 16},
@@ -184,48 +196,59 @@ inline void add_barrier_cases(std::vector<Case>& cases) {
                     {S::CompleteTx, 8},
                     {S::Arrive, 1},
                     {S::Arrive, 1}});
-  add_barrier_case(cases, "tx_range",
+  add_barrier_case(cases, "mbarrier/tx_most",
                    {{S::Init, 1},
-                    {S::ExpectTx, kMost},
-                    {S::CompleteTx, 1},
-                    {S::ExpectTx, 2},
-                    {S::ExpectTx, kMost},
-                    {S::CompleteTx, kMost},
-                    {S::CompleteTx, kMost},
-                    {S::CompleteTx, 1},
-                    {S::CompleteTx, kMost},
-                    {S::CompleteTx, kMost},
-                    {S::Arrive, 1}});
-  add_barrier_case(cases, "over_arrival_with_bytes",
-                   {{S::Init, 1},
-                    {S::ArriveExpectTx, 16},
-                    {S::ArriveExpectTx, 16},
-                    {S::CompleteTx, 32},
-                    {S::Arrive, 1},
-                    {S::Arrive, 2}});
-  add_barrier_case(cases, "over_arrival_count",
-                   {{S::Init, 2}, {S::Arrive, 3}, {S::Arrive, 1}, {S::Arrive, 1}, {S::Arrive, 5}});
-  add_barrier_case(cases, "count_zero",
-                   {{S::Init, 0},
-                    {S::ExpectTx, 16},
-                    {S::CompleteTx, 16},
-                    {S::Arrive, 1},
-                    {S::Arrive, 1},
-                    {S::ArriveExpectTx, 16},
-                    {S::CompleteTx, 16}});
-  add_barrier_case(cases, "count_too_large",
-                   {{S::Init, kMost + 1},
-                    {S::Arrive, 1},
-                    {S::Init, kMost + 3},
-                    {S::Arrive, 1},
-                    {S::Arrive, 1},
-                    {S::Init, 0xffffffffu},
-                    {S::Arrive, 1}});
+                    {S::ExpectTx, kBarrierLimit},
+                    {S::CompleteTx, kBarrierLimit},
+                    {S::CompleteTx, kBarrierLimit},
+                    {S::ExpectTx, kBarrierLimit - 1},
+                    {S::ArriveExpectTx, 1}});
   add_barrier_case(
-      cases, "no_complete_completes",
+      cases, "mbarrier/no_complete_completes",
       {{S::Init, 2}, {S::ArriveNoComplete, 2}, {S::Arrive, 1}, {S::ArriveNoComplete, 1}, {S::Arrive, 1}});
-  add_barrier_case(cases, "reinit",
+  add_barrier_case(cases, "mbarrier/reinit",
                    {{S::Init, 2}, {S::Arrive, 1}, {S::Init, 5}, {S::Arrive, 5}, {S::Init, 1}});
+  add_barrier_case(cases, "mbarrier/copy_arrive",
+                   {{S::Init, 2},
+                    {S::CopyArrive, 0},
+                    {S::CopyArriveNoinc, 0},
+                    {S::CopyArriveNoinc, 0},
+                    {S::CopyArrive, 0}});
+}
+
+/// Programs that leave a barrier's rules: which of them a GPU stops, and what the others leave behind.
+inline void add_barrier_faults(std::vector<Case>& cases) {
+  using S = BarrierStep;
+  const struct {
+    const char* name;
+    std::vector<BarrierStep> script;
+  } scripts[] = {
+      {"over_arrival", {{S::Init, 2}, {S::Arrive, 3}}},
+      {"over_arrival_by_many", {{S::Init, 2}, {S::Arrive, 1}, {S::Arrive, kBarrierLimit}}},
+      {"over_arrival_while_bytes_due", {{S::Init, 1}, {S::ArriveExpectTx, 16}, {S::Arrive, 1}}},
+      {"over_arrival_expecting", {{S::Init, 1}, {S::ArriveExpectTx, 16}, {S::ArriveExpectTx, 16}}},
+      {"over_arrival_no_complete", {{S::Init, 1}, {S::ArriveExpectTx, 16}, {S::ArriveNoComplete, 1}}},
+      {"over_arrival_of_copy", {{S::Init, 1}, {S::ArriveExpectTx, 16}, {S::CopyArriveNoinc, 0}}},
+      {"drop_too_many", {{S::Init, 2}, {S::ArriveDrop, 3}}},
+      {"drop_more_than_next", {{S::Init, 3}, {S::ArriveDrop, 2}, {S::Arrive, 1}, {S::ArriveDrop, 2}}},
+      {"arrive_after_drop_to_zero", {{S::Init, 1}, {S::ArriveDrop, 1}, {S::Arrive, 1}}},
+      {"drop_after_drop_to_zero", {{S::Init, 1}, {S::ArriveDrop, 1}, {S::ArriveDrop, 1}}},
+      {"expect_one_too_many", {{S::Init, 1}, {S::ExpectTx, kBarrierLimit}, {S::ExpectTx, 1}}},
+      {"expect_two_too_many", {{S::Init, 1}, {S::ExpectTx, kBarrierLimit}, {S::ExpectTx, 2}}},
+      {"expect_twice_the_most", {{S::Init, 1}, {S::ExpectTx, kBarrierLimit}, {S::ExpectTx, kBarrierLimit}}},
+      {"expect_above_most", {{S::Init, 1}, {S::ExpectTx, kBarrierLimit + 1}}},
+      {"complete_one_too_many", {{S::Init, 1}, {S::CompleteTx, kBarrierLimit}, {S::CompleteTx, 1}}},
+      {"complete_two_too_many", {{S::Init, 1}, {S::CompleteTx, kBarrierLimit}, {S::CompleteTx, 2}}},
+      {"complete_twice_the_most",
+       {{S::Init, 1}, {S::CompleteTx, kBarrierLimit}, {S::CompleteTx, kBarrierLimit}}},
+      {"count_zero", {{S::Init, 0}}},
+      {"count_zero_bytes", {{S::Init, 0}, {S::ExpectTx, 16}, {S::CompleteTx, 16}}},
+      {"count_zero_arrive", {{S::Init, 0}, {S::Arrive, 1}}},
+      {"count_above_most", {{S::Init, kBarrierLimit + 1}}},
+      {"count_above_most_arrive", {{S::Init, kBarrierLimit + 3}, {S::Arrive, 1}}},
+      {"count_all_ones", {{S::Init, 0xffffffffu}, {S::Arrive, 1}}},
+  };
+  for (const auto& s : scripts) add_barrier_case(cases, std::string("mbarrier_limits/") + s.name, s.script);
 }
 
 }  // namespace sluice::hardware

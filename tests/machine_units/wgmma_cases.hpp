@@ -9,6 +9,7 @@
 #include <cmath>
 
 #include "hardware_case.hpp"
+#include "stage_kernels.hpp"
 
 namespace sluice::hardware {
 
@@ -95,18 +96,7 @@ cvta.to.global.u64 %regs, %regs;
 ld.param.u64 %metas, [meta];
 cvta.to.global.u64 %metas, %metas;
 mov.u32 %base, stage;
-mov.u32 %i, %me;
-FILL:
-shl.b32 %at, %i, 2;
-cvt.u64.u32 %wide, %at;
-add.u64 %wide, %wide, %image;
-add.u32 %at, %at, %base;
-ld.global.b32 %v, [%wide];
-st.shared.b32 [%at], %v;
-add.u32 %i, %i, 128;
-setp.lt.u32 %p, %i, $words$;
-@%p bra FILL;
-mul.wide.u32 %wide, %me, 16;
+$fill_loop$mul.wide.u32 %wide, %me, 16;
 add.u64 %regs, %regs, %wide;
 ld.global.b32 %a0, [%regs];
 ld.global.b32 %a1, [%regs+4];
@@ -140,7 +130,7 @@ ret;
                  {{"dtype", d_type},
                   {"count", std::to_string(count)},
                   {"stage", std::to_string(shot.stage.size())},
-                  {"words", std::to_string(shot.stage.size() / 4)},
+                  {"fill_loop", fill_stage_ptx("%image", shot.stage.size() / 4)},
                   {"row", std::to_string(count * 4)},
                   {"loads", loads},
                   {"stores", stores},
@@ -256,7 +246,7 @@ inline void add_wgmma_numbers(std::vector<Case>& cases) {
         }
         shot.name =
             d + "_" + t.a + "_" + t.b + "_kind" + std::to_string(kind) + "_" + std::to_string(variant);
-        const uint64_t seed = 5000 + cases.size() * 10;
+        const uint64_t seed = seed_of(shot.name);
         // K-major without swizzle: A has 8 row groups, B one; a row group is two core matrices of 128 bytes.
         shot.stage = random_elements(seed, shot.a, kind, 4096);
         const Bytes b = random_elements(seed + 1, shot.b, kind, 1024);
@@ -427,7 +417,7 @@ inline void add_wgmma_addresses(std::vector<Case>& cases) {
     shot.a_mn_major = form.a_mn, shot.b_mn_major = form.b_mn;
     shot.a_descriptor = form.a, shot.b_descriptor = form.b;
     shot.scale_d = false;
-    shot.stage = random_elements(70000 + cases.size(), form.type, integer ? 3 : 2, form.stage);
+    shot.stage = random_elements(seed_of(shot.name), form.type, integer ? 3 : 2, form.stage);
     shot.accumulators = Bytes(size_t{128} * wgmma_registers(shot) * 4);
     add_wgmma_shot(cases, shot);
   }
@@ -451,7 +441,7 @@ inline void add_wgmma_sparse(std::vector<Case>& cases) {
         shot.a_in_registers = registers;
         shot.name = std::string("sparse_") + t.ab + "_selector" + std::to_string(selector) +
                     (registers ? "_registers" : "");
-        const uint64_t seed = 80000 + cases.size() * 4;
+        const uint64_t seed = seed_of(shot.name);
         const int kind = type == "s8" ? 3 : 2;
         shot.stage = random_elements(seed, type, kind, 8192);
         shot.a_registers = random_elements(seed + 1, type, kind, 128 * 16);

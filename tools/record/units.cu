@@ -5,12 +5,14 @@
 // status, and the output buffers in hex. The tests replay the same cases on the engine.
 //
 //   nvcc -std=c++17 -arch=sm_90a -o units units.cu && ./units > units.txt
+//   ./units PREFIX ...         only the cases whose names start with one of them
 //   ./units --dump FOLDER     writes each case's PTX there instead (no GPU needed)
 #include <cuda.h>
 #include <cuda_runtime.h>
 #include <sys/mman.h>
 #include <sys/wait.h>
 #include <unistd.h>
+#include <csignal>
 #include <cstdio>
 #include <cstdlib>
 #include <fstream>
@@ -95,7 +97,8 @@ bool run(const Case& c) {
       parameters.push_back(&maps[a.value]);
       continue;
     }
-    values.push_back(a.kind == Argument::Buffer ? reinterpret_cast<uint64_t>(memory[a.value]) : a.value);
+    values.push_back(a.kind == Argument::Buffer ? reinterpret_cast<uint64_t>(memory[a.value]) + a.offset
+                                                : a.value);
     parameters.push_back(&values.back());
   }
   if (!encoded) {
@@ -132,20 +135,65 @@ bool run(const Case& c) {
   return true;
 }
 
+/// Waits for the child until it ends or makes no progress for `kPatience`; then it is killed. False when it
+/// was killed.
+bool wait_for(pid_t child, const volatile size_t* next, int& status) {
+  constexpr int kPatience = 3000;  // times 10 ms
+  size_t seen = *next;
+  for (int idle = 0; idle < kPatience; ++idle) {
+    if (waitpid(child, &status, WNOHANG) == child) return true;
+    if (*next != seen) idle = 0;
+    seen = *next;
+    usleep(10'000);
+  }
+  kill(child, SIGKILL);
+  waitpid(child, &status, 0);
+  return false;
+}
+
+/// Runs the cases from `*next` on, until one loses the context.
+[[noreturn]] void run_cases(const std::vector<Case>& cases, volatile size_t* next) {
+  if (const cudaError_t status = cudaFree(nullptr); status != cudaSuccess) {
+    std::fprintf(stderr, "no GPU: %s\n", cudaGetErrorString(status));
+    _exit(77);
+  }
+  while (*next < cases.size()) {
+    const bool goes_on = run(cases[*next]);
+    std::fflush(stdout);
+    *next = *next + 1;
+    if (!goes_on) break;
+  }
+  _exit(0);
+}
+
+std::vector<Case> chosen_cases(int count, char** prefixes) {
+  std::vector<Case> chosen;
+  for (Case& c : all_cases()) {
+    bool wanted = count == 0;
+    for (int i = 0; i < count; ++i) wanted |= c.name.rfind(prefixes[i], 0) == 0;
+    if (wanted) chosen.push_back(std::move(c));
+  }
+  return chosen;
+}
+
+void dump(const std::string& folder) {
+  for (const Case& c : all_cases()) {
+    std::string name = c.name;
+    for (char& letter : name) letter = letter == '/' ? '-' : letter;
+    std::ofstream(folder + "/" + name + ".ptx") << c.ptx;
+  }
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
-  const std::vector<Case> cases = all_cases();
   if (argc == 3 && std::string(argv[1]) == "--dump") {
-    for (size_t i = 0; i < cases.size(); ++i) {
-      std::string name = cases[i].name;
-      for (char& letter : name) letter = letter == '/' ? '-' : letter;
-      std::ofstream(std::string(argv[2]) + "/" + name + ".ptx") << cases[i].ptx;
-    }
+    dump(argv[2]);
     return 0;
   }
-  // Cases run in a child process until one loses the context (or the process); a fresh child goes on behind
-  // it. The parent never touches the GPU.
+  const std::vector<Case> cases = chosen_cases(argc - 1, argv + 1);
+  // Cases run in a child process until one loses the context, hangs or ends the process; a fresh child goes
+  // on behind it. The parent never touches the GPU.
   void* const shared =
       mmap(nullptr, sizeof(size_t), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
   if (shared == MAP_FAILED) return 1;
@@ -153,25 +201,13 @@ int main(int argc, char** argv) {
   while (*next < cases.size()) {
     std::fflush(stdout);
     const pid_t child = fork();
-    if (child == 0) {
-      if (const cudaError_t status = cudaFree(nullptr); status != cudaSuccess) {
-        std::fprintf(stderr, "no GPU: %s\n", cudaGetErrorString(status));
-        _exit(77);
-      }
-      for (size_t i = *next; i < cases.size(); ++i) {
-        const bool goes_on = run(cases[i]);
-        std::fflush(stdout);
-        *next = i + 1;
-        if (!goes_on) _exit(0);
-      }
-      _exit(0);
-    }
+    if (child < 0) return 1;
+    if (child == 0) run_cases(cases, next);
     int status = 0;
-    if (child < 0 || waitpid(child, &status, 0) != child) return 1;
-    if (WIFEXITED(status) && WEXITSTATUS(status) == 77) return 77;
-    if (WIFSIGNALED(status)) {
-      std::fprintf(stderr, "%s ended the process with signal %d\n", cases[*next].name.c_str(),
-                   WTERMSIG(status));
+    const bool ended = wait_for(child, next, status);
+    if (ended && WIFEXITED(status) && WEXITSTATUS(status) == 77) return 77;
+    if (!ended || WIFSIGNALED(status)) {
+      std::printf("%s %s\n", cases[*next].name.c_str(), ended ? "ended_the_process" : "hung");
       *next = *next + 1;
     }
   }
