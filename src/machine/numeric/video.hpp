@@ -40,6 +40,10 @@ inline int64_t extract(uint32_t x, Part part, bool is_signed) {
   return static_cast<int32_t>(bits << (32 - part.bits)) >> (32 - part.bits);
 }
 
+inline uint64_t sign_extend(uint32_t x) {
+  return static_cast<uint64_t>(int64_t{static_cast<int32_t>(x)});
+}
+
 inline int64_t clamp_bits(int64_t x, uint32_t bits, bool is_signed) {
   const int64_t low = is_signed ? -(int64_t{1} << (bits - 1)) : 0;
   const int64_t high = is_signed ? (int64_t{1} << (bits - 1)) - 1 : (int64_t{1} << bits) - 1;
@@ -83,13 +87,15 @@ inline int64_t video_primary(const Video& v, int64_t a, int64_t b) {
   return 0;
 }
 
-inline uint32_t video_mad(const Video& v, uint32_t ra, uint32_t rb, uint32_t rc) {
-  const int64_t a = extract(ra, v.a, v.signed_a), b = extract(rb, v.b, v.signed_b);
+/// MODEL: an H200 has no video instructions; the assembler writes them out on 64 bits, and its results count, not
+/// the ISA's, where the two differ. The product here is that of the operands read as signed.
+inline uint32_t video_mad(const Video& v, uint32_t ra, uint32_t rb, uint32_t c) {
+  const auto a = static_cast<int32_t>(extract(ra, v.a, v.signed_a));
+  const auto b = static_cast<int32_t>(extract(rb, v.b, v.signed_b));
   const bool negate_product = v.negate_a != v.negate_b;
   const bool is_signed = v.signed_a || v.signed_b || negate_product || v.negate_c;
-  __int128 t = static_cast<__int128>(a) * b;
-  uint32_t c = rc;
-  int lowest = 0;
+  uint64_t t = static_cast<uint64_t>(int64_t{a} * b);
+  uint64_t lowest = 0;
   if (v.plus_one) {
     lowest = 1;
   } else if (negate_product) {
@@ -99,26 +105,39 @@ inline uint32_t video_mad(const Video& v, uint32_t ra, uint32_t rb, uint32_t rc)
     c = ~c;
     lowest = 1;
   }
-  t += (is_signed ? static_cast<__int128>(static_cast<int32_t>(c)) : static_cast<__int128>(c)) + lowest;
-  t >>= v.scale;
-  if (v.sat) {
-    const __int128 low = is_signed ? -(static_cast<__int128>(1) << 31) : 0;
-    const __int128 high =
-        is_signed ? (static_cast<__int128>(1) << 31) - 1 : (static_cast<__int128>(1) << 32) - 1;
-    t = t < low ? low : (t > high ? high : t);
+  t += sign_extend(c) + lowest;
+  t = is_signed ? static_cast<uint64_t>(static_cast<int64_t>(t) >> v.scale) : t >> v.scale;
+  return static_cast<uint32_t>(v.sat ? clamp_bits(static_cast<int64_t>(t), 32, is_signed) : t);
+}
+
+/// Saturation of a scalar instruction's intermediate result, on 64 bits for what follows.
+inline int64_t video_saturate(const Video& v, int64_t t) {
+  const bool shift = v.op == VideoOp::Shl || v.op == VideoOp::Shr;
+  // Shifts: 34 bits of the result count, for all 32 of the destination.
+  if (shift) return clamp_bits(static_cast<int64_t>(static_cast<uint64_t>(t) << 30) >> 30, 32, v.signed_d);
+  if (v.d.bits < 32) {
+    // A part of the destination: everything outside of 32 bits, below too, is the largest number.
+    const uint32_t word = t == static_cast<uint32_t>(t) ? static_cast<uint32_t>(t) : ~0u;
+    return std::min(word, (1u << (v.signed_d ? v.d.bits - 1 : v.d.bits)) - 1);
   }
-  return static_cast<uint32_t>(t);
+  if (v.signed_d) return clamp_bits(t, 32, true);
+  return t < 0 ? 0 : t;  // nothing is done about what is too large
+}
+
+/// The smaller or larger of the intermediate result and c, on 64 bits.
+inline uint32_t video_choose(const Video& v, int64_t t, uint32_t c) {
+  const auto wide_c = v.signed_d ? static_cast<int64_t>(sign_extend(c)) : int64_t{c};
+  const bool less = v.signed_d ? t < wide_c : static_cast<uint64_t>(t) < static_cast<uint64_t>(wide_c);
+  return less == (v.second == VideoSecond::Min) ? static_cast<uint32_t>(t) : c;
 }
 
 inline uint32_t video_scalar(const Video& v, uint32_t ra, uint32_t rb, uint32_t c) {
   if (v.op == VideoOp::Mad) return video_mad(v, ra, rb, c);
-  const int64_t a = extract(ra, v.a, v.signed_a), b = extract(rb, v.b, v.signed_b);
-  int64_t t = video_primary(v, a, b);
-  if (v.sat) {
-    // MODEL: into a part of a register an H200 saturates the 32 bits as unsigned where the destination is.
-    t = v.d.bits < 32 && !v.signed_d ? clamp_bits(static_cast<uint32_t>(t), v.d.bits, false)
-                                     : clamp_bits(t, v.d.bits, v.signed_d);
-  }
+  int64_t t = video_primary(v, extract(ra, v.a, v.signed_a), extract(rb, v.b, v.signed_b));
+  if (v.sat) t = video_saturate(v, t);
+  const bool low_word = v.op == VideoOp::Add || v.op == VideoOp::Sub ||
+                        (v.sat && (v.op == VideoOp::Shl || v.op == VideoOp::Shr));
+  if (low_word) t = static_cast<int32_t>(t);  // in a signed register, even where the type is not
   const auto r = static_cast<uint32_t>(t);
   switch (v.second) {
     case VideoSecond::None:
@@ -126,16 +145,10 @@ inline uint32_t video_scalar(const Video& v, uint32_t ra, uint32_t rb, uint32_t 
     case VideoSecond::Add:
       return r + c;
     case VideoSecond::Min:
-      if (v.signed_d)
-        return static_cast<uint32_t>(std::min(static_cast<int32_t>(r), static_cast<int32_t>(c)));
-      return std::min(r, c);
     case VideoSecond::Max:
-      if (v.signed_d)
-        return static_cast<uint32_t>(std::max(static_cast<int32_t>(r), static_cast<int32_t>(c)));
-      return std::max(r, c);
+      return video_choose(v, t, c);
     case VideoSecond::Merge: {
-      // MODEL: for the upper half an H200 takes the upper half of the result, not the lower one as the ISA
-      // has it.
+      // For the upper half it takes the upper half of the result, not the lower one.
       if (v.d.bits == 16 && v.d.shift == 16) return (r & 0xffff0000u) | (c & 0xffffu);
       const uint32_t mask = v.d.bits == 32 ? ~0u : ((1u << v.d.bits) - 1) << v.d.shift;
       return ((r << v.d.shift) & mask) | (c & ~mask);

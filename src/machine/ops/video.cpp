@@ -89,12 +89,13 @@ bool is_set(Opcode op) {
   return op == Opcode::vset || op == Opcode::vset2 || op == Opcode::vset4;
 }
 
-/// What scalar and packed forms share: types and flags. The sets have no destination type.
+/// What scalar and packed forms share: types and flags. The sets have no destination type; what they compare their
+/// result with is of the first operand's.
 Video describe(const Binder& b) {
   Video v;
   v.op = operation(b);
   const unsigned first = is_set(b.instruction().op) ? 0 : 1;
-  v.signed_d = first == 1 && ptx::is_signed(b.type(0));
+  v.signed_d = ptx::is_signed(b.type(0));
   v.signed_a = ptx::is_signed(b.type(first));
   v.signed_b = ptx::is_signed(b.type(first + 1));
   v.sat = b.has(Mod::sat);
