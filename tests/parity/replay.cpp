@@ -48,7 +48,7 @@ void print_difference(const Case& c, const Output& o, uint32_t thread, const uin
   std::printf("  %s, thread %u, output at %u: gpu %s engine %s, inputs", c.name.c_str(), thread, o.offset,
               hex(gpu, o.bytes).c_str(), hex(engine, o.bytes).c_str());
   const uint8_t* const record = c.inputs.data() + size_t{thread} * c.in_stride;
-  for (uint32_t i = 0; i < std::min(c.in_stride, 48u); i += 8) std::printf(" %s", hex(record + i, 8).c_str());
+  for (uint32_t i = 0; i < std::min(c.in_stride, 96u); i += 8) std::printf(" %s", hex(record + i, 8).c_str());
   std::printf("\n");
 }
 

@@ -60,42 +60,31 @@ uint32_t finish_f32(float value) {
   return Ftz ? flush(r) : r;
 }
 
-/// .ftz looks at a result before it is rounded: what rounds up to the least normal number becomes zero too.
-/// `exact` is the result with more digits.
+/// .ftz looks at a result that is rounded as if there were no least exponent: what becomes the least normal number
+/// only because subnormals have fewer digits becomes zero too. `scaled` is the result times 2^64.
 template <bool Ftz>
-float flush_tiny(float rounded, double exact) {
+float flush_tiny(float rounded, float scaled) {
   if constexpr (!Ftz) return rounded;
-  return __builtin_fabs(exact) < 0x1p-126 ? __builtin_copysignf(0.0f, rounded) : rounded;
+  return __builtin_fabsf(scaled) < 0x1p-62f ? __builtin_copysignf(0.0f, rounded) : rounded;
 }
 
 template <bool Ftz, bool Sat>
 struct F32 {
   using W = uint32_t;
-  template <bool Flush>
-  static float product(float x, float y) {
-    if constexpr (!Flush) return x * y;
-    return flush_tiny<true>(x * y, static_cast<double>(x) * static_cast<double>(y));
-  }
-  template <bool Flush>
+  static constexpr float kScale = 0x1p64f;
+  static float product(float x, float y) { return flush_tiny<Ftz>(x * y, x * kScale * y); }
   static float multiply_add(float x, float y, float z) {
-    const float r = __builtin_fmaf(x, y, z);
-    if constexpr (!Flush) return r;
-    return flush_tiny<true>(
-        r, __builtin_fma(static_cast<double>(x), static_cast<double>(y), static_cast<double>(z)));
+    return flush_tiny<Ftz>(__builtin_fmaf(x, y, z), __builtin_fmaf(x * kScale, y, z * kScale));
   }
-  template <bool Flush>
-  static float quotient(float x, float y) {
-    if constexpr (!Flush) return x / y;
-    return flush_tiny<true>(x / y, static_cast<double>(x) / static_cast<double>(y));
-  }
+  static float quotient(float x, float y) { return flush_tiny<Ftz>(x / y, x * kScale / y); }
   static W add(W a, W b) { return finish_f32<Ftz, Sat>(load_f32<Ftz>(a) + load_f32<Ftz>(b)); }
   static W sub(W a, W b) { return finish_f32<Ftz, Sat>(load_f32<Ftz>(a) - load_f32<Ftz>(b)); }
-  static W mul(W a, W b) { return finish_f32<Ftz, Sat>(product<Ftz>(load_f32<Ftz>(a), load_f32<Ftz>(b))); }
+  static W mul(W a, W b) { return finish_f32<Ftz, Sat>(product(load_f32<Ftz>(a), load_f32<Ftz>(b))); }
   static W fma(W a, W b, W c) {
-    return finish_f32<Ftz, Sat>(multiply_add<Ftz>(load_f32<Ftz>(a), load_f32<Ftz>(b), load_f32<Ftz>(c)));
+    return finish_f32<Ftz, Sat>(multiply_add(load_f32<Ftz>(a), load_f32<Ftz>(b), load_f32<Ftz>(c)));
   }
-  static W div(W a, W b) { return finish_f32<Ftz, Sat>(quotient<Ftz>(load_f32<Ftz>(a), load_f32<Ftz>(b))); }
-  static W rcp(W a) { return finish_f32<Ftz, Sat>(quotient<Ftz>(1.0f, load_f32<Ftz>(a))); }
+  static W div(W a, W b) { return finish_f32<Ftz, Sat>(quotient(load_f32<Ftz>(a), load_f32<Ftz>(b))); }
+  static W rcp(W a) { return finish_f32<Ftz, Sat>(quotient(1.0f, load_f32<Ftz>(a))); }
   static W sqrt(W a) { return finish_f32<Ftz, Sat>(__builtin_sqrtf(load_f32<Ftz>(a))); }
 };
 
@@ -132,7 +121,7 @@ struct F64 {
   static W div(W a, W b) { return finish_f64(to_f64(a) / to_f64(b), a, b); }
   static W rcp(W a) { return finish_f64(1.0 / to_f64(a), a); }
   static W sqrt(W a) { return finish_f64(__builtin_sqrt(to_f64(a)), a); }
-  static W abs(W a) { return a & 0x7fffffffffffffffull; }
+  static W abs(W a) { return is_nan_f64(a) ? quiet_f64(a) : a & 0x7fffffffffffffffull; }
   static W neg(W a) { return is_nan_f64(a) ? quiet_f64(a) : a ^ 0x8000000000000000ull; }
 };
 
@@ -180,7 +169,7 @@ uint64_t min_max_f64(uint64_t a, uint64_t b) {
   const uint64_t chosen = less != Max ? a : b;
   const bool nan_a = is_nan_f64(a), nan_b = is_nan_f64(b);
   const uint64_t number = nan_a ? b : (nan_b ? a : chosen);
-  return nan_a && nan_b ? kNanF64 : number;
+  return nan_a && nan_b ? quiet_f64(b) : number;
 }
 
 inline uint32_t copysign_f32(uint32_t a, uint32_t b) {

@@ -79,7 +79,7 @@ uint64_t integer(Operation operation, uint64_t old_bits, uint64_t value_bits) {
   }
 }
 
-uint64_t combine(const Atomic& a, uint64_t old, uint64_t value, uint64_t swap) {
+uint64_t combine(const Atomic& a, AtomicUnit unit, uint64_t old, uint64_t value, uint64_t swap) {
   switch (a.operation) {
     case Operation::And:
       return old & value;
@@ -109,9 +109,16 @@ uint64_t combine(const Atomic& a, uint64_t old, uint64_t value, uint64_t swap) {
       const FloatAtomic kind = a.operation == Operation::Add   ? FloatAtomic::Add
                                : a.operation == Operation::Min ? FloatAtomic::Min
                                                                : FloatAtomic::Max;
-      return float_atomic(kind, a.type, old, value);
+      return float_atomic(kind, a.type, unit, old, value);
     }
   }
+}
+
+/// Which memory an address of this window leads to (local memory has no atomics).
+AtomicUnit unit_of(Window window, uint64_t address) {
+  const bool shared = window == Window::Shared || window == Window::SharedCluster ||
+                      (window == Window::Generic && address - kSharedWindow < kSharedWindowBytes);
+  return shared ? AtomicUnit::Shared : AtomicUnit::Global;
 }
 
 Step atomic(Warp& w, const Op& op, uint32_t lanes) {
@@ -126,6 +133,7 @@ Step atomic(Warp& w, const Op& op, uint32_t lanes) {
   bool changed = false;
   for (uint32_t m = lanes; m != 0; m &= m - 1) {
     const int i = std::countr_zero(m);
+    const AtomicUnit unit = unit_of(a.address.window, addresses[i]);
     for (uint32_t v = 0; v < a.count; ++v) {
       uint8_t* const at = pointers[i] + size_t{v} * a.bytes;
       const uint64_t value = wide ? w.u64(a.value[v])[i] : w.u32(a.value[v])[i];
@@ -134,7 +142,7 @@ Step atomic(Warp& w, const Op& op, uint32_t lanes) {
                                                                      : w.u32(a.swap)[i];
       const uint64_t old = read_value(at, a.bytes);
       const uint64_t mask = wide ? ~uint64_t{0} : (uint64_t{1} << (a.bytes * 8)) - 1;
-      const uint64_t now = combine(a, old, value & mask, swap & mask) & mask;
+      const uint64_t now = combine(a, unit, old, value & mask, swap & mask) & mask;
       changed |= now != old;
       std::memcpy(at, &now, a.bytes);
       if (a.has_result) {

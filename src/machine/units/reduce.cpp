@@ -65,7 +65,7 @@ void each_float(uint8_t* memory, const uint8_t* source, uint32_t bytes, Reductio
     uint64_t old = 0, value = 0;
     std::memcpy(&old, memory + i, width);
     std::memcpy(&value, source + i, width);
-    const uint64_t now = float_atomic(kind, type, old, value);
+    const uint64_t now = float_atomic(kind, type, AtomicUnit::Global, old, value);
     std::memcpy(memory + i, &now, width);
   }
 }
