@@ -51,32 +51,74 @@ Step convert_any(Warp& w, const Op& op, uint32_t lanes) {
   return Step::Next;
 }
 
-/// Two f32 to a pair of narrower numbers: a goes to the upper part.
-Step convert_two(Warp& w, const Op& op, uint32_t lanes) {
-  const auto& c = static_cast<const ConvertExtra*>(op.extra)->conversion;
-  const uint32_t width = op.small;
+/// The low word of a register of 32 or 64 bits: that of a pair may be wider than the pair.
+struct Word {
+  Location at = 0;
+  bool wide = false;
+};
+uint32_t read(Warp& w, Word word, int lane) {
+  return word.wide ? static_cast<uint32_t>(w.u64(word.at)[lane]) : w.u32(word.at)[lane];
+}
+void write(Warp& w, Word word, int lane, uint32_t value) {
+  if (word.wide) {
+    w.u64(word.at)[lane] = value;
+  } else {
+    w.u32(word.at)[lane] = value;
+  }
+}
+
+/// What the handlers of pairs work with.
+struct Pairing {
+  Conversion conversion;
+  uint32_t from_bits = 0, to_bits = 0;  ///< of one of the two
+  Word d, a, b, c;
+};
+
+/// d = f(lane's a, b, c).
+template <uint32_t (*F)(const Pairing&, uint32_t, uint32_t, uint32_t)>
+Step pair(Warp& w, const Op& op, uint32_t lanes) {
+  const auto& p = *static_cast<const Pairing*>(op.extra);
   for (uint32_t m = lanes; m != 0; m &= m - 1) {
     const int i = std::countr_zero(m);
-    const uint64_t high = convert_float(float_value(w.u32(op.a)[i], c.from, c.ftz), c.to, c);
-    const uint64_t low = convert_float(float_value(w.u32(op.b)[i], c.from, c.ftz), c.to, c);
-    w.u32(op.d)[i] = static_cast<uint32_t>((high << width) | low);
+    write(w, p.d, i, F(p, read(w, p.a, i), read(w, p.b, i), read(w, p.c, i)));
   }
   return Step::Next;
 }
 
+/// Two f32 to a pair of narrower numbers: a goes to the upper part.
+uint32_t pair_of(const Pairing& p, uint32_t a, uint32_t b, uint32_t) {
+  const Conversion& c = p.conversion;
+  const uint64_t high = convert_float(float_value(a, c.from, c.ftz), c.to, c);
+  const uint64_t low = convert_float(float_value(b, c.from, c.ftz), c.to, c);
+  return static_cast<uint32_t>((high << p.to_bits) | low);
+}
 /// A packed pair to a packed pair.
-Step convert_pair(Warp& w, const Op& op, uint32_t lanes) {
-  const auto& c = static_cast<const ConvertExtra*>(op.extra)->conversion;
-  const uint32_t from = op.small & 0xff, to = op.small >> 8;
-  for (uint32_t m = lanes; m != 0; m &= m - 1) {
-    const int i = std::countr_zero(m);
-    const uint32_t bits = w.u32(op.a)[i];
-    const uint32_t mask = (1u << from) - 1;
-    const uint64_t high = convert_float(float_value((bits >> from) & mask, c.from, c.ftz), c.to, c);
-    const uint64_t low = convert_float(float_value(bits & mask, c.from, c.ftz), c.to, c);
-    w.u32(op.d)[i] = static_cast<uint32_t>((high << to) | low);
+uint32_t pair_from_pair(const Pairing& p, uint32_t a, uint32_t, uint32_t) {
+  const uint32_t mask = (1u << p.from_bits) - 1;
+  return pair_of(p, (a >> p.from_bits) & mask, a & mask, 0);
+}
+uint32_t pack(const Pairing& p, uint32_t a, uint32_t b, uint32_t c) {
+  return convert_pack(static_cast<int32_t>(a), static_cast<int32_t>(b), c, p.to_bits,
+                      ptx::is_signed(p.conversion.to));
+}
+
+/// A handler of pairs with destination 0 and the sources behind it.
+Result<Op> bind_pair(Binder& b, Handler handler, Pairing p, std::initializer_list<ScalarType> sources) {
+  const auto wide = [&](uint32_t i) {
+    return b.is_register(b.operand(i)) && word_bytes(b.reg(b.operand(i)).type) == 8;
+  };
+  p.d = {b.destination(0), wide(0)};
+  Word* const words[] = {&p.a, &p.b, &p.c};
+  uint32_t i = 0;
+  for (const ScalarType type : sources) {
+    SLUICE_ASSIGN_OR_RETURN(words[i]->at, b.source(i + 1, type));
+    words[i]->wide = wide(i + 1);
+    ++i;
   }
-  return Step::Next;
+  for (; i < 3; ++i) *words[i] = p.a;  // not looked at
+  Op op = b.op(handler);
+  op.extra = b.extra(p);
+  return op;
 }
 
 // --- the frequent pairs
@@ -193,11 +235,34 @@ ScalarType register_type(const Binder& b, const Operand& operand, ScalarType typ
   return b.is_register(operand) ? b.reg(operand).type : type;
 }
 
+/// Whether no register is wider than 32 bits.
+bool all_words(const Binder& b) {
+  for (uint32_t i = 0; i < b.count(); ++i) {
+    if (word_bytes(register_type(b, b.operand(i), ScalarType::b32)) == 8) return false;
+  }
+  return true;
+}
+
 bool is_fp8_pair(ScalarType t) {
   return t == ScalarType::e4m3x2 || t == ScalarType::e5m2x2;
 }
 bool is_wide_pair(ScalarType t) {
   return t == ScalarType::f16x2 || t == ScalarType::bf16x2;
+}
+
+/// Packed destinations.
+Result<Op> bind_cvt_pair(Binder& b, const Conversion& c) {
+  if (b.has(Mod::rs)) return b.unsupported("stochastic rounding needs sm_100a");
+  Pairing p{.conversion = c, .from_bits = is_wide_pair(c.from) ? 16u : 8u, .to_bits = is_wide_pair(c.to) ? 16u : 8u};
+  if (c.from == ScalarType::f32) {
+    const bool plain = p.to_bits == 16 && !c.relu && !c.satfinite && c.rounding == Rounding::Nearest;
+    if (plain && all_words(b))
+      return bind_sources(b, c.to == ScalarType::f16x2 ? map<two_f16> : map<two_bf16>, {c.from, c.from});
+    return bind_pair(b, pair<pair_of>, p, {c.from, c.from});
+  }
+  if (is_fp8_pair(c.from) ? is_fp8_pair(c.to) : !is_wide_pair(c.from) || is_wide_pair(c.to))
+    return b.unsupported("this pair of types is not executed");
+  return bind_pair(b, pair<pair_from_pair>, p, {is_wide_pair(c.from) ? ScalarType::b32 : ScalarType::b16});
 }
 
 Result<Op> bind_cvt(Binder& b) {
@@ -213,30 +278,7 @@ Result<Op> bind_cvt(Binder& b) {
   c.satfinite = b.has(Mod::satfinite);
   c.relu = b.has(Mod::relu);
 
-  // Packed destinations and sources.
-  if (is_fp8_pair(to) || is_wide_pair(to)) {
-    if (b.has(Mod::rs)) return b.unsupported("stochastic rounding needs sm_100a");
-    const uint32_t width = is_fp8_pair(to) ? 8 : 16;
-    if (from == ScalarType::f32) {
-      Handler h = convert_two;
-      if (width == 16 && !c.relu && !c.satfinite && c.rounding == Rounding::Nearest) {
-        h = to == ScalarType::f16x2 ? map<two_f16> : map<two_bf16>;
-      }
-      SLUICE_ASSIGN_OR_RETURN(Op op, bind_sources(b, h, {ScalarType::f32, ScalarType::f32}));
-      op.small = width;
-      op.extra = b.extra(e);
-      return op;
-    }
-    const bool from_wide = is_wide_pair(from);
-    if ((width == 8 && from_wide) || (width == 16 && is_fp8_pair(from))) {
-      SLUICE_ASSIGN_OR_RETURN(Op op,
-                              bind_sources(b, convert_pair, {from_wide ? ScalarType::b32 : ScalarType::b16}));
-      op.small = (from_wide ? 16u : 8u) | (width << 8);
-      op.extra = b.extra(e);
-      return op;
-    }
-    return b.unsupported("this pair of types is not executed");
-  }
+  if (is_fp8_pair(to) || is_wide_pair(to)) return bind_cvt_pair(b, c);
   const auto scalar = [](ScalarType t) {
     using T = ScalarType;
     return ptx::is_integer(t) || t == T::f16 || t == T::bf16 || t == T::f32 || t == T::f64 || t == T::tf32;
@@ -260,26 +302,12 @@ Result<Op> bind_cvt(Binder& b) {
   return op;
 }
 
-Step cvt_pack(Warp& w, const Op& op, uint32_t lanes) {
-  const uint32_t bits = op.small & 0xff;
-  const bool is_signed = (op.small & 0x100) != 0;
-  for (uint32_t m = lanes; m != 0; m &= m - 1) {
-    const int i = std::countr_zero(m);
-    const uint32_t c = bits == 16 ? 0 : w.u32(op.c)[i];
-    w.u32(op.d)[i] = convert_pack(static_cast<int32_t>(w.u32(op.a)[i]), static_cast<int32_t>(w.u32(op.b)[i]),
-                                  c, bits, is_signed);
-  }
-  return Step::Next;
-}
 Result<Op> bind_cvt_pack(Binder& b) {
-  const ScalarType to = b.type(0);
-  const uint32_t bits = ptx::bits_of(to);
-  Result<Op> bound = bits == 16
-                         ? bind_sources(b, cvt_pack, {ScalarType::s32, ScalarType::s32})
-                         : bind_sources(b, cvt_pack, {ScalarType::s32, ScalarType::s32, ScalarType::b32});
-  if (!bound) return bound;
-  bound->small = bits | (ptx::is_signed(to) ? 0x100u : 0u);
-  return bound;
+  Pairing p;
+  p.conversion.to = b.type(0);
+  p.to_bits = ptx::bits_of(b.type(0));
+  if (p.to_bits == 16) return bind_pair(b, pair<pack>, p, {ScalarType::s32, ScalarType::s32});
+  return bind_pair(b, pair<pack>, p, {ScalarType::s32, ScalarType::s32, ScalarType::b32});
 }
 
 constexpr BindRow kRows[] = {
