@@ -138,7 +138,7 @@ Bind find_bind(ptx::Opcode opcode) {
     for (const auto& family :
          {control_rows(), move_rows(), integer_rows(), float_rows(), convert_rows(), memory_rows(),
           atomic_rows(), warp_rows(), barrier_rows(), mbarrier_rows(), async_copy_rows(), tensor_copy_rows(),
-          matrix_rows(), wgmma_rows(), video_rows()}) {
+          matrix_rows(), wgmma_rows(), video_rows(), stack_rows()}) {
       for (const BindRow& row : family) rows[static_cast<size_t>(row.opcode)] = row.bind;
     }
     return rows;

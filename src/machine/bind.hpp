@@ -130,6 +130,7 @@ std::span<const BindRow> tensor_copy_rows();
 std::span<const BindRow> matrix_rows();
 std::span<const BindRow> wgmma_rows();
 std::span<const BindRow> video_rows();
+std::span<const BindRow> stack_rows();
 
 /// The bind function of an opcode, or null where the engine has none.
 Bind find_bind(ptx::Opcode opcode);

@@ -12,7 +12,7 @@ namespace {
 
 constexpr uint8_t kFreshShared = 0xcd;
 constexpr uint32_t kStackBytes =
-    64 * 1024;  ///< local memory of a thread for calls beyond the kernel's own frame
+    64 * 1024;  ///< local memory of a thread for calls beyond the kernel's own frame and for alloca
 
 void unflatten(uint64_t linear, const uint32_t (&extent)[3], uint32_t (&index)[3]) {
   index[0] = static_cast<uint32_t>(linear % extent[0]);
@@ -31,7 +31,7 @@ std::unique_ptr<Warp> make_warp(Cta& cta, const Kernel& kernel, uint32_t index, 
   reinterpret_cast<uint32_t*>(warp->registers.data() + warp->register_shift)[kTruePredicate] = kAllLanes;
   warp->frames.push_back(FrameNode{0, 0, 0, 0, 0, warp->threads});
   warp->splits.push_back(Split{.pc = 0, .lanes = warp->threads});
-  warp->local_bytes = entry.local_bytes + (kernel.functions.size() > 1 ? kStackBytes : 0);
+  warp->local_bytes = entry.local_bytes + (kernel.functions.size() > 1 || entry.allocates ? kStackBytes : 0);
   warp->local.resize(size_t{warp->local_bytes} * kLanes);
   warp->register_budget = kernel.registers;
   return warp;

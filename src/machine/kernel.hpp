@@ -25,6 +25,7 @@ struct BoundFunction {
   uint32_t constants_shift = 0;
   uint32_t frame_bytes = 0;  ///< multiple of 128
   uint32_t local_bytes = 0;  ///< of one activation: .local and .param variables
+  bool allocates = false;    ///< contains alloca
   std::vector<std::shared_ptr<const void>> extras;
 
   uint8_t* constant_base() const { return const_cast<uint8_t*>(constants.data()) + constants_shift; }

@@ -10,6 +10,7 @@
 // the step loop and the scheduler (worker.cpp) move splits.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <bit>
 #include <cstddef>
@@ -112,6 +113,8 @@ struct Warp {
   bool queued = false;         ///< in the worker's ready queue
   std::vector<uint8_t> local;  ///< local memory: lane-major, `local_bytes` each
   uint32_t local_bytes = 0;
+  std::array<uint32_t, kLanes>
+      stack_bytes{};                 ///< per lane: what alloca has taken from the end of local memory
   std::vector<uint32_t> bulk_group;  ///< per lane: ordinal of the bulk group being filled (empty until used)
   std::vector<uint32_t> cp_async_group;             ///< per lane: ordinal of the cp.async group being filled
   std::array<uint64_t, kLanes> cluster_arrivals{};  ///< per lane: barrier.cluster phases arrived in
@@ -149,6 +152,10 @@ struct Warp {
   bool converged() const { return active == live; }
 
   Worker& worker() const;
+  /// Local memory below what the lanes have taken with alloca.
+  uint32_t free_local_bytes() const {
+    return local_bytes - *std::max_element(stack_bytes.begin(), stack_bytes.end());
+  }
   uint8_t* local_of(uint32_t lane) { return local.data() + size_t{lane} * local_bytes; }
 };
 

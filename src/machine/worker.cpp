@@ -487,7 +487,8 @@ Step Worker::call(Warp& warp, uint32_t lanes, uint32_t function) {
   const FrameNode& from = warp.frames[warp.frame_node];
   const uint32_t base = from.base + caller.frame_bytes;
   const uint32_t local_base = from.local_base + caller.local_bytes;
-  if (local_base + callee.local_bytes > warp.local_bytes || base + callee.frame_bytes > kMaxRegisterBytes) {
+  if (local_base + callee.local_bytes > warp.free_local_bytes() ||
+      base + callee.frame_bytes > kMaxRegisterBytes) {
     return warp.fault(FaultKind::HardwareStack, "the call stack of a thread is exhausted",
                       static_cast<uint32_t>(std::countr_zero(lanes)));
   }

@@ -165,6 +165,8 @@ Result<Function> lower(const ptx::Module& module, uint32_t index, const Observer
   done("expand_operands");
   if (Result<void> laid_out = layout_blocks(function); !laid_out) return std::move(laid_out).error();
   done("layout_blocks");
+  free_stack(function);
+  done("free_stack");
   place_variables(function);
   done("place_variables");
   place_registers(function);

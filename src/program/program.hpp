@@ -60,6 +60,7 @@ std::string dump(const Function& function);
 // The passes.
 void expand_operands(Function& function);
 Result<void> layout_blocks(Function& function);
+void free_stack(Function& function);
 void place_variables(Function& function);
 void place_registers(Function& function);
 

@@ -39,9 +39,8 @@ template <bool Ftz>
 uint32_t div_approx(uint32_t a, uint32_t b) {
   const float x = load_f32<Ftz>(a), y = load_f32<Ftz>(b);
   const float huge = __builtin_fabsf(y);
-  const float quotient =
-      huge > 0x1p126f && huge < __builtin_inff() ? x * __builtin_copysignf(0.0f, y)
-                                                 : F32<Ftz, false>::quotient(x, y);
+  const float quotient = huge > 0x1p126f && huge < __builtin_inff() ? x * __builtin_copysignf(0.0f, y)
+                                                                    : F32<Ftz, false>::quotient(x, y);
   return finish_f32<Ftz, false>(quotient);
 }
 template <bool Ftz>

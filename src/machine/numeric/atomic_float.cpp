@@ -19,7 +19,8 @@ uint32_t f32(FloatAtomic operation, AtomicUnit unit, uint32_t old, uint32_t valu
     case FloatAtomic::Max:
       return min_max_f32<true, false, false, false>(old, value);
     default:
-      return unit == AtomicUnit::Global ? F32<true, false>::add(old, value) : F32<false, false>::add(old, value);
+      return unit == AtomicUnit::Global ? F32<true, false>::add(old, value)
+                                        : F32<false, false>::add(old, value);
   }
 }
 
@@ -51,12 +52,14 @@ uint32_t half(FloatAtomic operation, uint32_t old, uint32_t value) {
 
 template <class T>
 uint32_t pair(FloatAtomic operation, uint32_t old, uint32_t value) {
-  return half<T>(operation, old & 0xffff, value & 0xffff) | (half<T>(operation, old >> 16, value >> 16) << 16);
+  return half<T>(operation, old & 0xffff, value & 0xffff) |
+         (half<T>(operation, old >> 16, value >> 16) << 16);
 }
 
 }  // namespace
 
-uint64_t float_atomic(FloatAtomic operation, ptx::ScalarType type, AtomicUnit unit, uint64_t old, uint64_t value) {
+uint64_t float_atomic(FloatAtomic operation, ptx::ScalarType type, AtomicUnit unit, uint64_t old,
+                      uint64_t value) {
   using ptx::ScalarType;
   const auto old_word = static_cast<uint32_t>(old), word = static_cast<uint32_t>(value);
   switch (type) {

@@ -60,8 +60,8 @@ uint32_t finish_f32(float value) {
   return Ftz ? flush(r) : r;
 }
 
-/// .ftz looks at a result that is rounded as if there were no least exponent: what becomes the least normal number
-/// only because subnormals have fewer digits becomes zero too. `scaled` is the result times 2^64.
+/// .ftz looks at a result that is rounded as if there were no least exponent: what becomes the least normal
+/// number only because subnormals have fewer digits becomes zero too. `scaled` is the result times 2^64.
 template <bool Ftz>
 float flush_tiny(float rounded, float scaled) {
   if constexpr (!Ftz) return rounded;

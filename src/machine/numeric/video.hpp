@@ -87,8 +87,8 @@ inline int64_t video_primary(const Video& v, int64_t a, int64_t b) {
   return 0;
 }
 
-/// MODEL: an H200 has no video instructions; the assembler writes them out on 64 bits, and its results count, not
-/// the ISA's, where the two differ. The product here is that of the operands read as signed.
+/// MODEL: an H200 has no video instructions; the assembler writes them out on 64 bits, and its results count,
+/// not the ISA's, where the two differ. The product here is that of the operands read as signed.
 inline uint32_t video_mad(const Video& v, uint32_t ra, uint32_t rb, uint32_t c) {
   const auto a = static_cast<int32_t>(extract(ra, v.a, v.signed_a));
   const auto b = static_cast<int32_t>(extract(rb, v.b, v.signed_b));

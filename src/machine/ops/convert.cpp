@@ -253,7 +253,9 @@ bool is_wide_pair(ScalarType t) {
 /// Packed destinations.
 Result<Op> bind_cvt_pair(Binder& b, const Conversion& c) {
   if (b.has(Mod::rs)) return b.unsupported("stochastic rounding needs sm_100a");
-  Pairing p{.conversion = c, .from_bits = is_wide_pair(c.from) ? 16u : 8u, .to_bits = is_wide_pair(c.to) ? 16u : 8u};
+  Pairing p{.conversion = c,
+            .from_bits = is_wide_pair(c.from) ? 16u : 8u,
+            .to_bits = is_wide_pair(c.to) ? 16u : 8u};
   if (c.from == ScalarType::f32) {
     const bool plain = p.to_bits == 16 && !c.relu && !c.satfinite && c.rounding == Rounding::Nearest;
     if (plain && all_words(b))

@@ -534,6 +534,11 @@ Result<Op> bind_cvta(Binder& b) {
   return op;
 }
 
+bool is_constant(Warp& w, uint64_t address) {
+  const Allocation* found = w.worker().find_allocation(address);
+  return found != nullptr && found->kind == AllocationKind::Constant;
+}
+
 Step is_space(Warp& w, const Op& op, uint32_t lanes) {
   const uint64_t* a = w.u64(op.a);
   const auto space = static_cast<Space>(op.imm);
@@ -562,13 +567,11 @@ Step is_space(Warp& w, const Op& op, uint32_t lanes) {
         holds = parameter;
         break;
       case Space::global:
-        holds = !shared && !local;
+        holds = !shared && !local && !is_constant(w, address);
         break;
-      case Space::const_: {
-        const Allocation* found = w.worker().find_allocation(address);
-        holds = found != nullptr && found->kind == AllocationKind::Constant;
+      case Space::const_:
+        holds = is_constant(w, address);
         break;
-      }
       default:
         break;
     }

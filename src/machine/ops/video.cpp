@@ -89,8 +89,8 @@ bool is_set(Opcode op) {
   return op == Opcode::vset || op == Opcode::vset2 || op == Opcode::vset4;
 }
 
-/// What scalar and packed forms share: types and flags. The sets have no destination type; what they compare their
-/// result with is of the first operand's.
+/// What scalar and packed forms share: types and flags. The sets have no destination type; what they compare
+/// their result with is of the first operand's.
 Video describe(const Binder& b) {
   Video v;
   v.op = operation(b);
