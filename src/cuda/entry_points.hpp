@@ -20,7 +20,8 @@ void* entry_point(const char* name, int version, bool per_thread, CUdriverProcAd
 Status runtime_entry_point(const char* name, int version, unsigned long long flags, void** out,
                            CUdriverProcAddressQueryResult* result);
 
-/// Reports, once per library, that the code at `caller` asks for NVIDIA's internal tables.
+/// Reports, once per library, that the code at `caller` asks for NVIDIA's internal tables. Says nothing of a
+/// file without device code, which has no kernels that would not run.
 void say_internal_table(Process& process, const void* caller);
 
 }  // namespace sluice::cuda

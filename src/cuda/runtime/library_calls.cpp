@@ -72,7 +72,8 @@ SLUICE_EXPORT cudaError_t sluice_rt_cudaGetDriverEntryPointByVersion_ptsz(
                                                     flags | cudaEnablePerThreadDefaultStream, result);
 }
 
-// NVIDIA's own libraries ask for internal tables here; who asks is named, since it cannot go on without.
+// NVIDIA's own libraries ask for internal tables here; who has kernels is named, since it cannot go on
+// without.
 SLUICE_EXPORT cudaError_t sluice_rt_cudaGetExportTable(const void** table, const cudaUUID_t*) {
   if (table != nullptr) *table = nullptr;
   const void* const caller = __builtin_return_address(0);
