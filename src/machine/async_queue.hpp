@@ -14,21 +14,15 @@
 #include <unordered_map>
 #include <vector>
 
+#include "event/event.hpp"
+
 namespace sluice::machine {
 
 struct Cta;
 class Worker;
 
 /// Kinds of asynchronous operations, as the groups that wait for them tell them apart.
-enum class AsyncKind : uint8_t {
-  CpAsync,
-  BulkToShared,
-  BulkToGlobal,
-  BulkToCluster,
-  StoreAsync,
-  Wgmma,
-  Prefetch
-};
+using AsyncKind = event::OperationKind;
 
 /// An asynchronous operation in flight. `perform` reads the source, writes the destination and signals
 /// completion; it may do one piece and return false to be called again. `args` is a trivially copyable struct
@@ -44,6 +38,9 @@ struct AsyncOp {
   uint32_t warp = 0;
   uint32_t lane = 0;
   uint32_t group = 0;            ///< bulk or cp.async group of the issuing lane
+  uint32_t bytes = 0;            ///< all that it moves, for events
+  uint32_t ranks = 0;            ///< multicast mask as given, for events; 0 = none
+  uint64_t signals = 0;          ///< generic address of the mbarrier that it signals, for events; 0 = none
   uint32_t origin_function = 0;  ///< place of the instruction
   uint32_t origin_pc = 0;
   Perform perform = nullptr;

@@ -14,6 +14,7 @@
 #include "machine/bind.hpp"
 #include "machine/independence.hpp"
 #include "machine/state.hpp"
+#include "ptx/origins.hpp"
 
 namespace sluice::machine {
 namespace {
@@ -151,6 +152,7 @@ Result<Device::ModuleId> Device::load(ptx::Module module) {
 void Device::unload(ModuleId module) {
   if (module >= modules_.size() || modules_[module] == nullptr) return;
   for (const uint64_t address : modules_[module]->owned) memory_.release(address);
+  for (const auto& [function, kernel] : modules_[module]->kernels) origins_.erase(kernel.get());
   modules_[module].reset();
 }
 
@@ -291,6 +293,7 @@ Result<std::unique_ptr<Kernel>> Device::make_kernel(ModuleId id, LoadedModule& m
       return;
     }
     shared = round_up(shared, std::max(1u, v.align));
+    kernel->shared_symbols.push_back({v.name, static_cast<uint32_t>(shared), v.size});
     if (of_module)
       symbols.module_shared[index] = static_cast<uint32_t>(shared);
     else
@@ -315,6 +318,8 @@ Result<std::unique_ptr<Kernel>> Device::make_kernel(ModuleId id, LoadedModule& m
   kernel->dynamic_shared_align = static_cast<uint32_t>(dynamic_align);
   const auto dynamic_at = static_cast<uint32_t>(round_up(shared, dynamic_align));
   for (const auto& [of_module, where] : dynamic) {
+    const auto& variables = of_module ? module.ptx.variables : module.ptx.functions[where.first].variables;
+    kernel->shared_symbols.push_back({variables[where.second].name, dynamic_at, 0});
     if (of_module)
       symbols.module_shared[where.second] = dynamic_at;
     else
@@ -322,9 +327,12 @@ Result<std::unique_ptr<Kernel>> Device::make_kernel(ModuleId id, LoadedModule& m
   }
 
   // Bind.
+  uint32_t origins = 0;
   for (const uint32_t f : order) {
     Result<std::unique_ptr<BoundFunction>> bound = bind_function(*module.lowered[f], symbols);
     if (!bound) return bound.error();
+    (*bound)->first_origin = origins;
+    origins += static_cast<uint32_t>((*bound)->code.size());
     kernel->functions.push_back(std::move(*bound));
   }
   kernel->dependent_because = shares_global_memory(*kernel);
@@ -362,6 +370,45 @@ uint64_t Device::resident_clusters(const Kernel& kernel, const LaunchRequest& re
   const uint64_t per_cluster = uint64_t{request.cluster[0]} * request.cluster[1] * request.cluster[2];
   const uint64_t per_sm = ctas_per_multiprocessor(kernel, threads, request.dynamic_shared);
   return per_sm * limits_.multiprocessors / std::max<uint64_t>(1, per_cluster);
+}
+
+const event::Origins& Device::origins(const Kernel& kernel) {
+  std::unique_ptr<event::Origins>& origins = origins_[&kernel];
+  if (origins == nullptr) {
+    origins = std::make_unique<event::Origins>(ptx::origins_of(module(kernel.module)));
+    origins->shared = kernel.shared_symbols;
+    for (const auto& function : kernel.functions) ptx::append_origins(function->lowered->code, *origins);
+  }
+  return *origins;
+}
+
+void Device::tell_begin(const LaunchContext& launch) {
+  event::Sink* const sink = launch.listener;
+  if (sink == nullptr || (sink->wants() & event::mask_of(event::Kind::LaunchBegin)) == 0) return;
+  const LaunchRequest& request = *launch.request;
+  event::LaunchDetails details;
+  details.kernel = launch.kernel->name.c_str();
+  std::copy(std::begin(request.grid), std::end(request.grid), details.grid);
+  std::copy(std::begin(request.block), std::end(request.block), details.block);
+  std::copy(std::begin(request.cluster), std::end(request.cluster), details.cluster);
+  details.registers = launch.kernel->registers;
+  details.registers_source = launch.kernel->registers_source.c_str();
+  details.origins = &origins(*launch.kernel);
+  event::Event e;
+  e.kind = event::Kind::LaunchBegin;
+  e.launch = launch.ordinal;
+  e.details = &details;
+  sink->receive(e);
+}
+
+void Device::tell_end(const LaunchContext& launch) {
+  event::Sink* const sink = launch.listener;
+  if (sink == nullptr || (sink->wants() & event::mask_of(event::Kind::LaunchEnd)) == 0) return;
+  event::Event e;
+  e.kind = event::Kind::LaunchEnd;
+  e.launch = launch.ordinal;
+  e.value = launch.failed() ? 1 : 0;
+  sink->receive(e);
 }
 
 Result<LaunchResult> Device::launch(const LaunchRequest& request) {
@@ -416,6 +463,8 @@ Result<LaunchResult> Device::launch(const LaunchRequest& request) {
     std::memcpy(reinterpret_cast<void*>(*workspace), &kWorkspaceBytes, sizeof kWorkspaceBytes);
   }
 
+  tell_begin(context);
+
   // Several host threads only where nobody can tell.
   uint32_t workers = request.options.workers != 0 ? request.options.workers
                                                   : std::max(1u, std::thread::hardware_concurrency());
@@ -428,6 +477,8 @@ Result<LaunchResult> Device::launch(const LaunchRequest& request) {
   for (size_t i = 1; i < team.size(); ++i) threads.emplace_back([&team, i] { team[i]->run(); });
   team[0]->run();
   for (std::thread& thread : threads) thread.join();
+
+  tell_end(context);
 
   LaunchResult result;
   result.fault = std::move(context.fault);

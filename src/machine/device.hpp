@@ -84,10 +84,14 @@ class Device {
   struct LoadedModule;
   class KernelSymbols;
   Result<std::unique_ptr<Kernel>> make_kernel(ModuleId id, LoadedModule& module, uint32_t function);
+  const event::Origins& origins(const Kernel& kernel);
+  void tell_begin(const LaunchContext& launch);
+  void tell_end(const LaunchContext& launch);
 
   DeviceLimits limits_;
   DeviceMemory memory_;
   std::vector<std::unique_ptr<LoadedModule>> modules_;
+  std::map<const Kernel*, std::unique_ptr<event::Origins>> origins_;  ///< of kernels that someone listened to
   uint32_t launches_ = 0;
 };
 

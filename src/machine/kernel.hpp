@@ -12,6 +12,7 @@
 #include <string_view>
 #include <vector>
 
+#include "event/origins.hpp"
 #include "machine/op.hpp"
 #include "program/program.hpp"
 
@@ -23,9 +24,10 @@ struct BoundFunction {
   std::vector<Op> code;            ///< the same indices as lowered->code
   std::vector<uint8_t> constants;  ///< 32-lane vectors, 64-byte aligned from `constants_shift`
   uint32_t constants_shift = 0;
-  uint32_t frame_bytes = 0;  ///< multiple of 128
-  uint32_t local_bytes = 0;  ///< of one activation: .local and .param variables
-  bool allocates = false;    ///< contains alloca
+  uint32_t frame_bytes = 0;   ///< multiple of 128
+  uint32_t local_bytes = 0;   ///< of one activation: .local and .param variables
+  uint32_t first_origin = 0;  ///< of its first instruction in the kernel's table of origins
+  bool allocates = false;     ///< contains alloca
   std::vector<std::shared_ptr<const void>> extras;
 
   uint8_t* constant_base() const { return const_cast<uint8_t*>(constants.data()) + constants_shift; }
@@ -53,7 +55,8 @@ struct Kernel {
   /// CTAs may run on several host threads: no atomics, volatile or wider-than-CTA synchronisation on global
   /// memory.
   bool independent = false;
-  std::string dependent_because;  ///< the first instruction that forbids it
+  std::string dependent_because;                    ///< the first instruction that forbids it
+  std::vector<event::SharedSymbol> shared_symbols;  ///< by offset
 
   uint32_t max_threads() const {
     const auto& d = directives;

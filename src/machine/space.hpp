@@ -12,6 +12,8 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "event/address.hpp"
+
 namespace sluice::machine {
 
 /// The arena of device memory: global variables, allocations, parameter buffers, constant banks.
@@ -21,14 +23,14 @@ constexpr uint64_t kArenaBase = 0x2000'0000'0000;
 /// bit 24 on, the offset in that CTA's shared memory below. The address of a shared variable carries the rank
 /// of the executing CTA (as on an H200, where the compiler adds `%cluster_ctarank << 24`), so it is a
 /// `shared::cluster` address as it stands.
-constexpr uint64_t kSharedWindow = 0x1100'0000'0000;
-constexpr uint64_t kSharedWindowBytes = uint64_t{1} << 32;
-constexpr uint32_t kSharedRankShift = 24;
-constexpr uint32_t kSharedOffsetMask = (uint32_t{1} << kSharedRankShift) - 1;
+using event::kSharedOffsetMask;
+using event::kSharedRankShift;
+using event::kSharedWindow;
+using event::kSharedWindowBytes;
 
 /// Generic window of local memory: the low 32 bits are the thread's local address.
-constexpr uint64_t kLocalWindow = 0x1200'0000'0000;
-constexpr uint64_t kLocalWindowBytes = uint64_t{1} << 32;
+using event::kLocalWindow;
+using event::kLocalWindowBytes;
 
 /// The system reserves the first KiB of a CTA's shared memory (`%reserved_smem_offset_end`).
 constexpr uint32_t kReservedShared = 1024;

@@ -145,9 +145,12 @@ struct Warp {
   /// lanes of `required`; otherwise parks it until they have come to the same instruction.
   Step rendezvous(uint32_t required) {
     const uint32_t needed = required & live;
-    if ((active & needed) == needed) return Step::Next;
-    return block(Wait::Rendezvous, needed);
+    if ((active & needed) != needed) return block(Wait::Rendezvous, needed);
+    if (required == kAllLanes) tell_rendezvous();
+    return Step::Next;
   }
+  /// Tells the listener, if there is one, that all lanes are together.
+  void tell_rendezvous();
   /// Whether all non-exited lanes of the warp are in the running split.
   bool converged() const { return active == live; }
 

@@ -93,6 +93,7 @@ bool Worker::start_cluster() {
   }
   resident_.push_back(make_cluster(*this, launch_, index));
   for (auto& cta : resident_.back()->ctas) {
+    if (listener() != nullptr) emit_cta_begin(*this, *cta);
     for (auto& warp : cta->warps) ready(*warp);
   }
   if (resident_.back()->live_threads() == 0) retire_clusters();
@@ -198,7 +199,10 @@ void Worker::fail(Fault fault) {
 
 void Worker::report_deadlock() {
   std::vector<const Cluster*> clusters;
-  for (const auto& cluster : resident_) clusters.push_back(cluster.get());
+  for (const auto& cluster : resident_) {
+    clusters.push_back(cluster.get());
+    if (listener() != nullptr) emit_stuck(*this, *cluster);
+  }
   StuckReport report = describe_stuck(launch_, clusters);
   {
     std::lock_guard lock(launch_.mutex);
@@ -213,7 +217,7 @@ void Worker::report_deadlock() {
 void Worker::submit(AsyncOp op) {
   op.id = next_operation();
   note_progress();
-  if (listener() != nullptr) emit_operation(*this, op, event::Kind::AsyncIssue);
+  if (listener() != nullptr) emit_issue(*this, op);
   if (launch_.request->options.timing == CopyTiming::Early) {
     while (!op.perform(*this, op)) {
     }
@@ -325,7 +329,7 @@ Step Warp::fault(FaultKind kind, std::string message, uint32_t lane, uint64_t ad
   fault.lane = lane;
   fault.address = address;
   const program::Function& lowered = *worker().kernel().functions[fault.function]->lowered;
-  if (pc < lowered.code.size()) fault.origin = lowered.code[pc].loc;
+  if (pc < lowered.code.size()) fault.origin = worker().kernel().functions[fault.function]->first_origin + pc;
   worker().fail(std::move(fault));
   return Step::Fault;
 }
@@ -378,6 +382,7 @@ void Worker::ended_lanes(Warp& warp, uint32_t lanes) {
   cta.live_threads -= static_cast<uint32_t>(std::popcount(lanes));
   if (warp.live == 0) --cta.live_warps;
   note_progress();
+  if (listener() != nullptr) emit_exit(*this, warp, lanes);
   // Those who wait for all remaining threads look again.
   for (Split& split : warp.splits) {
     if (split.wait == Wait::Rendezvous) unpark(warp, split);

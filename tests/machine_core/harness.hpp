@@ -50,7 +50,8 @@ struct Launch {
   uint32_t cluster = 1;
   uint32_t dynamic_shared = 0;
   machine::LaunchOptions options;
-  std::string printed;  ///< receives device printf
+  std::string printed;              ///< receives device printf
+  event::Sink* listener = nullptr;  ///< receives events
 };
 
 /// "head" plus a body that uses the kernel's parameters: a whole module for sm_90a.
@@ -87,6 +88,7 @@ inline machine::LaunchResult run(const std::string& ptx, std::string_view kernel
   request.explicit_cluster = launch.cluster > 1;
   request.dynamic_shared = launch.dynamic_shared;
   request.options = launch.options;
+  request.listener = launch.listener;
   request.print = [printed](std::string_view text) {
     if (printed != nullptr) printed->append(text);
   };

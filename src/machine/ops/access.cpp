@@ -312,9 +312,21 @@ void emit_access_to(Warp& w, event::Kind kind, Window window, uint32_t lanes,
   e.cta = w.cta->linear;
   e.warp = w.index;
   e.lanes = lanes;
-  e.origin = w.worker().kernel().functions[w.frames[w.frame_node].function]->lowered->code[w.pc].loc;
+  e.origin = w.worker().kernel().functions[w.frames[w.frame_node].function]->first_origin + w.pc;
   e.bytes = bytes;
-  e.addresses = addresses;
+  if (e.space != event::Space::Shared) {
+    e.addresses = addresses;
+    listener->receive(e);
+    return;
+  }
+  // Shared addresses become generic ones. One without a rank means the own CTA where the window does.
+  const uint64_t own = kSharedWindow | uint64_t{w.cta->rank} << kSharedRankShift;
+  uint64_t generic[kLanes];
+  for (int i = 0; i < kLanes; ++i) {
+    const auto narrow = static_cast<uint32_t>(addresses[i]);
+    generic[i] = window == Window::Shared ? own | (narrow & kSharedOffsetMask) : kSharedWindow | narrow;
+  }
+  e.addresses = generic;
   listener->receive(e);
 }
 

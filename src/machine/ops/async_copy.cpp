@@ -72,7 +72,7 @@ bool land_copy(Worker& worker, AsyncOp& op) {
   if (wants_data(worker)) std::memset(memory + copy.source_bytes, 0, copy.bytes - copy.source_bytes);
   emit_operation_access(worker, op, event::Kind::AsyncWrite, event::Space::Shared,
                         shared_event_address(*to.cta, to.offset), copy.bytes);
-  emit_operation(worker, op, event::Kind::AsyncComplete);
+  emit_complete(worker, op);
   return true;
 }
 
@@ -108,6 +108,7 @@ Step copy(Warp& w, const Op& op, uint32_t lanes) {
       continue;
     }
     item.group = group_of(w, lane);
+    item.bytes = o.bytes;
     worker.submit(item);
   }
   w.acted = true;
@@ -166,7 +167,7 @@ Step wait(Warp& w, const Op& op, uint32_t lanes) {
       }
     }
   }
-  emit_group_wait(w, lanes, GroupKind::CpAsync, op.imm, false);
+  emit_group_wait(w, lanes, GroupKind::CpAsync, op.imm, false, op.small != 0);
   return Step::Next;
 }
 
@@ -219,9 +220,12 @@ Step arrive(Warp& w, const Op& op, uint32_t lanes) {
   Worker& worker = w.worker();
   for (uint32_t m = lanes; m != 0; m &= m - 1) {
     const auto lane = static_cast<uint32_t>(std::countr_zero(m));
-    AsyncOp item = make_operation(w, lane, AsyncKind::StoreAsync, land_arrival);
+    const AsyncKind kind = counted ? AsyncKind::DeferredArrivalNoinc : AsyncKind::DeferredArrival;
+    AsyncOp item = make_operation(w, lane, kind, land_arrival);
     auto& arrival = item.as<DeferredArrival>();
     if (!resolve_shared(w, address, lane, addresses[lane], 8, 8, arrival.barrier)) return Step::Fault;
+    item.group = group_of(w, lane);
+    item.signals = kSharedWindow | arrival.barrier;
     if (!counted) mbarrier_add_pending(locate(item, arrival.barrier));
     worker.submit(item);
   }
@@ -268,7 +272,7 @@ bool land_store(Worker& worker, AsyncOp& op) {
   emit_operation_access(worker, op, event::Kind::AsyncWrite, event::Space::Shared,
                         shared_event_address(*to.cta, to.offset), store.bytes);
   mbarrier_complete_tx(worker, op, locate(op, store.barrier), store.bytes);
-  emit_operation(worker, op, event::Kind::AsyncComplete);
+  emit_complete(worker, op);
   return true;
 }
 
@@ -287,6 +291,8 @@ Step store(Warp& w, const Op& op, uint32_t lanes) {
     s.type = o.type;
     if (!resolve_shared(w, o.destination, lane, to[lane], bytes, bytes, s.to)) return Step::Fault;
     if (!resolve_shared(w, o.barrier, lane, barrier[lane], 8, 8, s.barrier)) return Step::Fault;
+    item.bytes = bytes;
+    item.signals = kSharedWindow | s.barrier;
     for (uint32_t v = 0; v < o.count; ++v) {
       const uint64_t value = o.width == 8 ? w.u64(o.value[v])[lane] : w.u32(o.value[v])[lane];
       std::memcpy(s.value + size_t{v} * o.width, &value, o.width);

@@ -16,6 +16,7 @@
 #include "machine/bind.hpp"
 #include "machine/ops/access.hpp"
 #include "machine/ops/lanes.hpp"
+#include "machine/units/emit.hpp"
 
 namespace sluice::machine {
 namespace {
@@ -64,6 +65,15 @@ void complete(Worker& worker, Cta& cta, uint32_t id) {
       if (split.wait == Wait::NamedBarrier && split.key == id) deliver(worker, *warp, split, state);
     }
   }
+  if (event::Sink* const sink = listener_for(worker, event::Kind::NamedComplete)) {
+    event::Event e;
+    e.kind = event::Kind::NamedComplete;
+    e.launch = worker.launch().ordinal;
+    e.cta = cta.linear;
+    e.value = id;
+    e.phase = state.generation;
+    sink->receive(e);
+  }
   state.expected = 0;
   state.all_threads = false;
   state.arrived = 0;
@@ -110,10 +120,14 @@ Step named_barrier(Warp& w, const Op& op, uint32_t lanes) {
     state.holds += static_cast<uint32_t>(std::popcount(holds));
   }
   w.acted = true;
-  if (event::Sink* const listener = w.worker().listener(); listener != nullptr) {
-    uint64_t none[kLanes] = {};
-    emit_access(w, barrier.waits ? event::Kind::NamedWait : event::Kind::NamedArrive, Window::Shared, lanes,
-                none, threads, event::Semantics::AcquireRelease, event::Scope::Cta);
+  const event::Kind kind = barrier.waits ? event::Kind::NamedWait : event::Kind::NamedArrive;
+  if (event::Sink* const sink = listener_for(w.worker(), kind)) {
+    event::Event e = warp_event(w, kind, lanes);
+    e.semantics = event::Semantics::AcquireRelease;
+    e.bytes = threads;
+    e.value = id;
+    e.phase = state.generation;
+    sink->receive(e);
   }
 
   const bool full =
@@ -187,6 +201,16 @@ void complete_cluster(Worker& worker, Cluster& cluster) {
   worker.wake_cluster(cluster);
 }
 
+void emit_cluster(Warp& w, event::Kind kind, uint32_t lanes, uint64_t phase, event::Semantics semantics) {
+  event::Sink* const sink = listener_for(w.worker(), kind);
+  if (sink == nullptr) return;
+  event::Event e = warp_event(w, kind, lanes);
+  e.semantics = semantics;
+  e.scope = event::Scope::Cluster;
+  e.phase = phase;
+  sink->receive(e);
+}
+
 Step cluster_arrive(Warp& w, const Op& op, uint32_t lanes) {
   if (op.small != 0) {
     if (const Step s = w.rendezvous(kAllLanes); s != Step::Next) return s;
@@ -202,9 +226,8 @@ Step cluster_arrive(Warp& w, const Op& op, uint32_t lanes) {
   }
   cluster.arrived += static_cast<uint32_t>(std::popcount(lanes));
   w.acted = true;
-  uint64_t none[kLanes] = {};
-  emit_access(w, event::Kind::ClusterArrive, Window::Shared, lanes, none, 0,
-              op.more != 0 ? event::Semantics::Relaxed : event::Semantics::Release, event::Scope::Cluster);
+  emit_cluster(w, event::Kind::ClusterArrive, lanes, cluster.phase,
+               op.more != 0 ? event::Semantics::Relaxed : event::Semantics::Release);
   complete_cluster(w.worker(), cluster);
   return Step::Next;
 }
@@ -217,9 +240,7 @@ Step cluster_wait(Warp& w, const Op& op, uint32_t lanes) {
   for (uint32_t m = lanes; m != 0; m &= m - 1) {
     if (w.cluster_arrivals[std::countr_zero(m)] > cluster.phase) return w.block(Wait::ClusterBarrier, 0);
   }
-  uint64_t none[kLanes] = {};
-  emit_access(w, event::Kind::ClusterWait, Window::Shared, lanes, none, 0, event::Semantics::Acquire,
-              event::Scope::Cluster);
+  emit_cluster(w, event::Kind::ClusterWait, lanes, cluster.phase - 1, event::Semantics::Acquire);
   return Step::Next;
 }
 
@@ -234,18 +255,32 @@ Result<Op> bind_cluster(Binder& b) {
 // --- fences
 // -------------------------------------------------------------------------------------------------------------
 
+/// `small` is the event's kind, `e` its proxy, `more` its semantics, `imm` its scope.
 Step fence(Warp& w, const Op& op, uint32_t lanes) {
-  if (w.worker().listener() != nullptr) {
-    uint64_t none[kLanes] = {};
-    emit_access(w, op.small != 0 ? event::Kind::ProxyFence : event::Kind::Fence, Window::Global, lanes, none,
-                0, static_cast<event::Semantics>(op.more), static_cast<event::Scope>(op.imm));
+  const auto kind = static_cast<event::Kind>(op.small);
+  if (event::Sink* const sink = listener_for(w.worker(), kind)) {
+    event::Event e = warp_event(w, kind, lanes);
+    e.proxy = static_cast<event::Proxy>(op.e);
+    e.semantics = static_cast<event::Semantics>(op.more);
+    e.scope = static_cast<event::Scope>(op.imm);
+    sink->receive(e);
   }
   return Step::Next;
 }
 
 Result<Op> bind_fence(Binder& b) {
   Op op = b.op(fence);
-  op.small = b.instruction().op == Opcode::fence_proxy ? 1 : 0;
+  event::Kind kind = event::Kind::Fence;
+  event::Proxy proxy = event::Proxy::Generic;
+  if (b.instruction().op == Opcode::fence_mbarrier_init) kind = event::Kind::InitFence;
+  if (b.instruction().op == Opcode::fence_proxy) {
+    kind = event::Kind::ProxyFence;
+    proxy = b.has(Mod::alias)                ? event::Proxy::Alias
+            : b.has(Mod::tensormap__generic) ? event::Proxy::Tensormap
+                                             : event::Proxy::Async;
+  }
+  op.small = static_cast<uint32_t>(kind);
+  op.e = static_cast<uint32_t>(proxy);
   event::Semantics semantics = semantics_of(b.mods());
   if (semantics == event::Semantics::Weak) semantics = event::Semantics::SequentiallyConsistent;
   op.more = static_cast<uint32_t>(semantics);

@@ -122,7 +122,7 @@ bool land(Worker& worker, AsyncOp& op) {
     }
   }
   if (copy.done < copy.bytes) return false;
-  emit_operation(worker, op, event::Kind::AsyncComplete);
+  emit_complete(worker, op);
   return true;
 }
 
@@ -156,12 +156,11 @@ bool issue(Warp& w, const BulkOperands& o, uint32_t lane, const uint64_t (&desti
       return false;
     if (!resolve_shared(w, o.barrier, lane, barrier[lane], 8, 8, copy.barrier)) return false;
   }
-  AsyncOp op = make_operation(w, lane,
-                              to_global                      ? AsyncKind::BulkToGlobal
-                              : o.way == Way::GlobalToShared ? AsyncKind::BulkToShared
-                                                             : AsyncKind::BulkToCluster,
-                              land);
+  AsyncOp op = make_operation(w, lane, to_global ? AsyncKind::BulkToGlobal : AsyncKind::BulkToShared, land);
   if (to_global) op.group = bulk_group_of(w, lane);
+  op.bytes = copy.bytes;
+  op.ranks = copy.mask;
+  if (!to_global) op.signals = kSharedWindow | copy.barrier;
   op.as<BulkCopy>() = copy;
   ++w.worker().statistics().copies;
   if (copy.bytes != 0) w.worker().submit(op);

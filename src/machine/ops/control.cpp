@@ -8,6 +8,7 @@
 #include "machine/bind.hpp"
 #include "machine/ops/system_call.hpp"
 #include "machine/state.hpp"
+#include "machine/units/emit.hpp"
 
 namespace sluice::machine {
 namespace {
@@ -343,6 +344,11 @@ Step set_registers(Warp& w, const Op& op, uint32_t) {
     w.worker().wake_all(cta, Wait::Registers);
   }
   w.register_budget = wanted;
+  if (event::Sink* const sink = listener_for(w.worker(), event::Kind::RegisterBudget)) {
+    event::Event e = warp_event(w, event::Kind::RegisterBudget, w.active);
+    e.value = wanted;
+    sink->receive(e);
+  }
   return Step::Next;
 }
 
@@ -357,12 +363,16 @@ Result<Op> bind_set_registers(Binder& b) {
 }
 
 /// griddepcontrol: launches run one after the other, so what the kernel depends on has ended.
-Step grid_dependency(Warp& w, const Op&, uint32_t) {
+Step grid_dependency(Warp& w, const Op& op, uint32_t lanes) {
   w.acted = true;
+  event::Sink* const sink = listener_for(w.worker(), event::Kind::DependencyWait);
+  if (sink != nullptr && op.small != 0) sink->receive(warp_event(w, event::Kind::DependencyWait, lanes));
   return Step::Next;
 }
 Result<Op> bind_grid_dependency(Binder& b) {
-  return b.op(grid_dependency);
+  Op op = b.op(grid_dependency);
+  op.small = b.has(ptx::Mod::wait) ? 1 : 0;
+  return op;
 }
 
 constexpr BindRow kRows[] = {

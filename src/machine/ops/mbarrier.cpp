@@ -110,6 +110,12 @@ class Told {
     lanes_ |= uint32_t{1} << lane;
   }
 
+  /// Event::detail of what is added from now on.
+  void set_detail(uint32_t detail) {
+    if (detail != detail_) flush();
+    detail_ = detail;
+  }
+
   /// What has been added is told now, before what follows from it.
   void flush() {
     if (lanes_ == 0) return;
@@ -123,6 +129,7 @@ class Told {
     e.bytes = 8;
     e.value = value_;
     e.phase = phase_;
+    e.detail = detail_;
     e.addresses = addresses;
     lanes_ = 0;
     sink_->receive(e);
@@ -137,6 +144,7 @@ class Told {
   int64_t value_ = 0;
   uint64_t phase_ = 0;
   uint32_t lanes_ = 0;
+  uint32_t detail_ = 0;
 };
 
 // --- init and inval -----------------------------------------------------------------------------------
@@ -180,6 +188,7 @@ Step arrive(Warp& w, const Op& op, uint32_t lanes) {
     change.arrivals = a.expects ? 1 : value[lane];
     change.drop = a.drops ? change.arrivals : 0;
     change.expect = a.expects ? int64_t{value[lane]} : 0;
+    arrived.set_detail(change.drop);
     event::Event agent;
     if (worker.listener() != nullptr) {
       const uint64_t phase = mbarrier_completed(place);
@@ -246,6 +255,8 @@ bool look(Warp& w, const MbarrierArgs& a, uint32_t lanes, Looked& found) {
   const uint64_t* token = w.u64(a.value);
   bool first = true;
   Told told(w, event::Kind::MbarrierWait, a);
+  Told pending(w, event::Kind::MbarrierPending, a);
+  const bool listening = w.worker().listener() != nullptr;
   return for_places(w, a.address, lanes, [&](uint32_t lane, MbarrierPlace place) {
     const uint32_t p = a.by_state ? MbarrierWord::unpack(token[lane]).phase : parity[lane] & 1;
     if (first) {
@@ -255,11 +266,15 @@ bool look(Warp& w, const MbarrierArgs& a, uint32_t lanes, Looked& found) {
     } else if (place.offset != found.place.offset || place.cta != found.place.cta || p != found.parity) {
       found.uniform = false;
     }
-    if (!mbarrier_parity_done(mbarrier_load(place), p)) return;
+    const int64_t told_parity = a.by_state ? p : parity[lane];
+    if (!mbarrier_parity_done(mbarrier_load(place), p)) {
+      if (listening) pending.add(lane, place, told_parity, mbarrier_completed(place));
+      return;
+    }
     found.done |= uint32_t{1} << lane;
     // The phase that satisfied the wait; on a barrier that has completed none it is the one "before the
     // first", ~0.
-    if (w.worker().listener() != nullptr) told.add(lane, place, p, mbarrier_completed(place) - 1);
+    if (listening) told.add(lane, place, told_parity, mbarrier_completed(place) - 1);
   });
 }
 

@@ -110,7 +110,7 @@ bool land_load(Worker& worker, AsyncOp& op) {
         worker, op, copy.multicast ? locate_in(op, rank, copy.barrier) : locate(op, copy.barrier), bytes);
   }
   if (end < shape.rows) return false;
-  emit_operation(worker, op, event::Kind::AsyncComplete);
+  emit_complete(worker, op);
   return true;
 }
 
@@ -140,7 +140,7 @@ bool land_store(Worker& worker, AsyncOp& op) {
     }
   }
   if (end < shape.rows) return false;
-  emit_operation(worker, op, event::Kind::AsyncComplete);
+  emit_complete(worker, op);
   return true;
 }
 
@@ -208,6 +208,9 @@ bool issue(Warp& w, const TensorOperands& o, uint32_t lane, uint64_t map, uint64
   AsyncOp op = make_operation(w, lane, o.store ? AsyncKind::BulkToGlobal : AsyncKind::BulkToShared,
                               o.store ? land_store : land_load);
   if (o.store) op.group = bulk_group_of(w, lane);
+  op.bytes = shape.bytes();
+  op.ranks = copy.mask;
+  if (!o.store) op.signals = kSharedWindow | copy.barrier;
   op.as<TensorCopy>() = copy;
   ++w.worker().statistics().copies;
   w.worker().submit(op);

@@ -293,7 +293,7 @@ bool perform(Worker& worker, AsyncOp& op) {
   if (group.performed != args.ordinal) return false;  // an earlier product of the warpgroup comes first
   if ((wants_data(worker) || worker.listener() != nullptr) && !compute(worker, op, args)) return true;
   ++group.performed;
-  emit_operation(worker, op, event::Kind::AsyncComplete);
+  emit_complete(worker, op);
   worker.wake_all(*op.cta, Wait::Wgmma);
   return true;
 }
@@ -320,6 +320,11 @@ Step issue(Warp& w, const Op& op, uint32_t) {
   if (!p.a_in_registers) item.a = w.u64(p.a[0])[lane];
   item.b = w.u64(p.b)[lane];
   group.issued[position].push_back(item);
+  if (event::Sink* const sink = listener_for(w.worker(), event::Kind::WgmmaIssue)) {
+    event::Event e = warp_event(w, event::Kind::WgmmaIssue, w.active);
+    e.phase = group.issued_count[position];
+    sink->receive(e);
+  }
   ++group.issued_count[position];
   w.acted = true;
 
@@ -330,6 +335,7 @@ Step issue(Warp& w, const Op& op, uint32_t) {
   auto& args = product.as<ProductArgs>();
   args.warpgroup = w.index / kWarps;
   args.ordinal = group.submitted++;
+  product.group = static_cast<uint32_t>(args.ordinal);
   for (uint32_t i = 0; i < kWarps; ++i) {
     args.warps[i] = group.issued[i].front();
     group.issued[i].pop_front();

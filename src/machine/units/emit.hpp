@@ -6,6 +6,7 @@
 #pragma once
 
 #include <span>
+#include <string>
 
 #include "event/event.hpp"
 #include "machine/state.hpp"
@@ -18,9 +19,7 @@ inline event::Sink* listener_for(Worker& worker, event::Kind kind) {
   return sink != nullptr && (sink->wants() & event::mask_of(kind)) != 0 ? sink : nullptr;
 }
 
-/// Which groups a GroupCommit or GroupWait event is about (Event::operation). `value` of a wait is how many
-/// groups may stay in flight, its `bytes` is 1 when only the sources must have been read.
-enum class GroupKind : uint8_t { Bulk, CpAsync, Wgmma };
+using GroupKind = event::GroupKind;
 
 /// Address of a place in a CTA's shared memory, as events name it: the generic address.
 inline uint64_t shared_event_address(const Cta& cta, uint32_t offset) {
@@ -28,7 +27,7 @@ inline uint64_t shared_event_address(const Cta& cta, uint32_t offset) {
 }
 
 inline uint32_t origin_at(Worker& worker, uint32_t function, uint32_t pc) {
-  return worker.kernel().functions[function]->lowered->code[pc].loc;
+  return worker.kernel().functions[function]->first_origin + pc;
 }
 
 /// An event of the running warp instruction.
@@ -69,30 +68,28 @@ inline void emit_operation_access(Worker& worker, const AsyncOp& op, event::Kind
   sink->receive(e);
 }
 
-/// An operation begins or ends.
-inline void emit_operation(Worker& worker, const AsyncOp& op, event::Kind kind) {
-  if (event::Sink* const sink = listener_for(worker, kind)) sink->receive(operation_event(worker, op, kind));
+/// An operation begins.
+void emit_issue(Worker& worker, const AsyncOp& op);
+
+/// An operation has ended.
+inline void emit_complete(Worker& worker, const AsyncOp& op) {
+  if (event::Sink* const sink = listener_for(worker, event::Kind::AsyncComplete))
+    sink->receive(operation_event(worker, op, event::Kind::AsyncComplete));
 }
 
-/// A commit of the group that the lanes fill.
-inline void emit_commit(Warp& w, uint32_t lanes, GroupKind kind) {
-  if (event::Sink* const sink = listener_for(w.worker(), event::Kind::GroupCommit)) {
-    event::Event e = warp_event(w, event::Kind::GroupCommit, lanes);
-    e.operation = static_cast<uint64_t>(kind);
-    sink->receive(e);
-  }
-}
+/// The lanes close the group that each of them fills.
+void emit_commit(Warp& w, uint32_t lanes, GroupKind kind);
 
-/// A wait for groups that is over.
-inline void emit_group_wait(Warp& w, uint32_t lanes, GroupKind kind, int64_t allowed, bool source_only) {
-  if (event::Sink* const sink = listener_for(w.worker(), event::Kind::GroupWait)) {
-    event::Event e = warp_event(w, event::Kind::GroupWait, lanes);
-    e.operation = static_cast<uint64_t>(kind);
-    e.value = allowed;
-    e.bytes = source_only ? 1 : 0;
-    sink->receive(e);
-  }
-}
+/// A wait for groups that is over. `all`: cp.async.wait_all, which also covers what no group holds.
+void emit_group_wait(Warp& w, uint32_t lanes, GroupKind kind, int64_t allowed, bool source_only,
+                     bool all = false);
+
+// --- what the scheduler tells -------------------------------------------------------------------------
+
+void emit_cta_begin(Worker& worker, const Cta& cta);
+void emit_exit(Worker& worker, const Warp& warp, uint32_t lanes);
+/// One event per group of lanes that waits, when nobody can go on.
+void emit_stuck(Worker& worker, const Cluster& cluster);
 
 /// Fills in what every asynchronous operation says about its issuer.
 inline AsyncOp make_operation(Warp& w, uint32_t lane, AsyncKind kind, AsyncOp::Perform perform) {
