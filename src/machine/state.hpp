@@ -329,7 +329,6 @@ class Worker {
   bool run_warp(Warp& warp);  ///< one turn; whether it began by waking from nanosleep
   bool enter_split(Warp& warp, uint32_t split);
   bool pick_split(Warp& warp);
-  void step_loop(Warp& warp);
   void ready(Warp& warp, bool in_front = false);
   void unpark(Warp& warp, Split& split, bool in_front = false);
   bool quiesce();
@@ -346,7 +345,6 @@ class Worker {
   AsyncQueue async_;
   uint64_t operations_ = 0;
   uint64_t clock_ns_ = 1'000'000;
-  uint64_t steps_ = 0;
   uint64_t random_ = 0;
   bool progress_ = false;  ///< in this turn: something ran that was not a spin
   bool acted_ = false;     ///< in this turn: something that others can see has changed

@@ -27,7 +27,6 @@ namespace sluice::machine {
 namespace {
 
 constexpr uint32_t kTurnInstructions = 4096;
-constexpr uint32_t kLongLoop = 4096;        ///< backward jumps after which siblings get a turn
 constexpr uint64_t kFirstIdleJump = 1'000;  ///< ns of virtual time
 constexpr uint32_t kCountedRounds = 1'000'000;
 constexpr uint64_t kIdleLimit = 20'000'000'000;  ///< ns without progress: time will not help
@@ -654,7 +653,6 @@ bool Worker::run_warp(Warp& warp) {
     }
   }
   if (warp.acted) progress_ = acted_ = true;
-  steps_ += executed;
   clock_ns_ += executed;
   local_statistics_.warp_instructions += executed;
   local_statistics_.thread_instructions += lane_count;

@@ -5,6 +5,7 @@
 // stand only as the source of a `mov` (or `cvta`), whose result the instruction uses instead. Addresses
 // `[variable + offset]` stay: the machine resolves them without a register.
 #include "program/program.hpp"
+#include "ptx/table.hpp"
 
 namespace sluice::program {
 namespace {
@@ -60,6 +61,7 @@ void expand_operands(Function& function) {
 
       ptx::Instruction mov = instruction;
       mov.op = Opcode::mov;
+      mov.form = static_cast<uint16_t>(ptx::FormId::mov);
       mov.mods = {};
       mov.mods.list[0] = type == ptx::ScalarType::pred ? ptx::Mod::pred
                          : ptx::size_of(type) == 8     ? ptx::Mod::b64

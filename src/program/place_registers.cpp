@@ -9,12 +9,14 @@
 // wgmma.wait_group. A destination never shares a place with a source of the same instruction.
 #include <algorithm>
 
-#include "program/program.hpp"
+#include "program/blocks.hpp"
 
 namespace sluice::program {
 namespace {
 
 using ptx::Opcode;
+
+constexpr uint32_t kNever = 0xffffffffu;
 
 class BitSet {
  public:
@@ -48,168 +50,142 @@ class BitSet {
 
 struct Interval {
   uint32_t reg = 0;
-  uint32_t first = 0xffffffffu;
+  uint32_t first = kNever;
   uint32_t last = 0;
+  bool is_used() const { return first != kNever; }
   void cover(uint32_t at) {
     first = std::min(first, at);
     last = std::max(last, at);
   }
 };
 
-struct Block {
-  uint32_t begin = 0;
-  uint32_t end = 0;
-  std::vector<uint32_t> successors;
-};
-
-std::vector<Block> blocks_of(const Function& function) {
-  const auto size = static_cast<uint32_t>(function.code.size());
-  std::vector<bool> leader(size + 1, false);
-  leader[0] = true;
-  for (const uint32_t target : function.label_target) {
-    if (target != ptx::kNone) leader[target] = true;
-  }
-  for (uint32_t i = 0; i < size; ++i) {
-    if (flow_of(function.code[i]) != Flow::Falls) leader[i + 1] = true;
-  }
-  std::vector<Block> blocks;
-  std::vector<uint32_t> at(size + 1, 0xffffffffu);
-  for (uint32_t i = 0; i < size;) {
-    uint32_t end = i + 1;
-    while (end < size && !leader[end]) ++end;
-    at[i] = static_cast<uint32_t>(blocks.size());
-    blocks.push_back(Block{i, end, {}});
-    i = end;
-  }
-  for (Block& block : blocks) {
-    const ptx::Instruction& last = function.code[block.end - 1];
-    const auto add = [&](uint32_t label) {
-      const uint32_t target = function.label_target[label];
-      if (target != ptx::kNone && target < size) block.successors.push_back(at[target]);
-    };
-    const Flow flow = flow_of(last);
-    if (flow == Flow::Branches) add(function.operands_of(last)[0].index);
-    if (flow == Flow::Indexed) {
-      for (const ptx::Operand& operand : function.operands_of(last)) {
-        if (operand.kind != ptx::Operand::Kind::BranchTable) continue;
-        for (const uint32_t label : function.source->branch_tables[operand.index].labels) add(label);
-      }
-    }
-    if ((flow == Flow::Falls || last.guard.reg >= 0) && block.end < size)
-      block.successors.push_back(at[block.end]);
-  }
-  return blocks;
+/// Calls `f(access)` for every register that the instruction names.
+template <class F>
+void for_each_access(const Function& function, const ptx::Instruction& instruction, F&& f) {
+  static thread_local std::vector<Access> accesses;
+  accesses.clear();
+  collect_accesses(function, instruction, accesses);
+  for (const Access& access : accesses) f(access);
 }
 
-}  // namespace
-
-void place_registers(Function& function) {
-  const size_t registers = function.regs.size();
-  const std::vector<Block> blocks = blocks_of(function);
-
-  // Registers that operations in flight use: a wait for wgmma reads them all.
-  std::vector<Access> accesses;
-  BitSet in_flight(registers);
+/// Registers of wgmma in flight: a wait for wgmma reads them all.
+BitSet registers_in_flight(const Function& function) {
+  BitSet in_flight(function.regs.size());
   for (const ptx::Instruction& instruction : function.code) {
     if (instruction.op != Opcode::wgmma_mma_async && instruction.op != Opcode::wgmma_mma_async_sp) continue;
-    accesses.clear();
-    collect_accesses(function, instruction, accesses);
-    for (const Access& access : accesses) in_flight.set(access.reg);
+    for_each_access(function, instruction, [&](const Access& access) { in_flight.set(access.reg); });
   }
+  return in_flight;
+}
 
-  // Upward-exposed uses and unconditional definitions of each block.
-  std::vector<BitSet> uses, kills, live_in;
+/// By block: the registers that are live where it begins.
+std::vector<BitSet> live_at_begin(const Function& function, const std::vector<Block>& blocks,
+                                  const BitSet& in_flight) {
+  std::vector<BitSet> kills, live;  // unconditional definitions; at first the upward-exposed uses
   for (const Block& block : blocks) {
-    BitSet use(registers), kill(registers);
+    BitSet use(function.regs.size()), kill(function.regs.size());
     for (uint32_t i = block.begin; i < block.end; ++i) {
       const ptx::Instruction& instruction = function.code[i];
-      accesses.clear();
-      collect_accesses(function, instruction, accesses);
       if (instruction.op == Opcode::wgmma_wait_group) use.merge(in_flight, kill);
-      for (const Access& access : accesses) {
+      for_each_access(function, instruction, [&](const Access& access) {
         if (access.reads && !kill.test(access.reg)) use.set(access.reg);
-      }
+      });
       if (instruction.guard.reg >= 0) continue;
-      for (const Access& access : accesses) {
+      for_each_access(function, instruction, [&](const Access& access) {
         if (access.writes) kill.set(access.reg);
-      }
+      });
     }
-    live_in.push_back(use);
-    uses.push_back(std::move(use));
+    live.push_back(std::move(use));
     kills.push_back(std::move(kill));
   }
   for (bool changed = true; changed;) {
     changed = false;
     for (size_t b = blocks.size(); b-- > 0;) {
-      for (const uint32_t s : blocks[b].successors) changed |= live_in[b].merge(live_in[s], kills[b]);
+      for (const uint32_t s : blocks[b].successors) changed |= live[b].merge(live[s], kills[b]);
     }
   }
+  return live;
+}
 
-  // Intervals in code order.
-  std::vector<Interval> intervals(registers);
-  for (uint32_t r = 0; r < registers; ++r) intervals[r].reg = r;
+/// By register: the stretch of code that it must keep its value in.
+std::vector<Interval> intervals_of(const Function& function) {
+  const std::vector<Block> blocks = control_flow_of(function).blocks;
+  const BitSet in_flight = registers_in_flight(function);
+  const std::vector<BitSet> live = live_at_begin(function, blocks, in_flight);
+  std::vector<Interval> intervals(function.regs.size());
+  for (uint32_t r = 0; r < intervals.size(); ++r) intervals[r].reg = r;
   for (size_t b = 0; b < blocks.size(); ++b) {
-    live_in[b].for_each([&](size_t r) { intervals[r].cover(blocks[b].begin); });
+    live[b].for_each([&](size_t r) { intervals[r].cover(blocks[b].begin); });
     for (const uint32_t s : blocks[b].successors) {
-      live_in[s].for_each([&](size_t r) { intervals[r].cover(blocks[b].end - 1); });
+      live[s].for_each([&](size_t r) { intervals[r].cover(blocks[b].end - 1); });
     }
     for (uint32_t i = blocks[b].begin; i < blocks[b].end; ++i) {
-      accesses.clear();
-      collect_accesses(function, function.code[i], accesses);
-      for (const Access& access : accesses) intervals[access.reg].cover(i);
-      if (function.code[i].op == Opcode::wgmma_wait_group) {
-        in_flight.for_each([&](size_t r) {
-          if (intervals[r].first <= i) intervals[r].cover(i);
-        });
-      }
+      for_each_access(function, function.code[i],
+                      [&](const Access& access) { intervals[access.reg].cover(i); });
+      if (function.code[i].op != Opcode::wgmma_wait_group) continue;
+      in_flight.for_each([&](size_t r) {
+        if (intervals[r].first <= i) intervals[r].cover(i);
+      });
     }
   }
+  return intervals;
+}
 
-  // Linear scan, one class at a time. Predicates 0 and 1 are taken (always true, sink).
-  function.location.assign(registers, 0);
+/// Linear scan over the intervals of one class, which are sorted by their begin: gives each register a place,
+/// counted from `count`, and returns how many places there are then.
+uint32_t scan(Function& function, const std::vector<Interval>& intervals, RegisterClass wanted,
+              uint32_t count) {
+  std::vector<std::pair<uint32_t, uint32_t>> active;  // heap by (last, place)
+  std::vector<uint32_t> free;
+  const auto later = [](const auto& a, const auto& b) { return a > b; };
+  for (const Interval& interval : intervals) {
+    if (!interval.is_used() || class_of(function.regs[interval.reg].type) != wanted) continue;
+    while (!active.empty() && active.front().first < interval.first) {
+      std::pop_heap(active.begin(), active.end(), later);
+      free.push_back(active.back().second);
+      active.pop_back();
+    }
+    uint32_t place = count;
+    if (free.empty()) {
+      ++count;
+    } else {
+      place = free.back();
+      free.pop_back();
+    }
+    function.location[interval.reg] = place;
+    active.emplace_back(interval.last, place);
+    std::push_heap(active.begin(), active.end(), later);
+  }
+  return count;
+}
+
+constexpr uint32_t kFixedPredicates = 2;  ///< always true, and the one that takes unwanted results
+
+}  // namespace
+
+void place_registers(Function& function) {
+  std::vector<Interval> intervals = intervals_of(function);
   std::sort(intervals.begin(), intervals.end(),
             [](const Interval& a, const Interval& b) { return a.first < b.first; });
-  uint32_t counts[4] = {2, 0, 0, 0};
-  for (const RegisterClass wanted :
-       {RegisterClass::Predicate, RegisterClass::Word, RegisterClass::Double, RegisterClass::Quad}) {
-    uint32_t& count = counts[static_cast<size_t>(wanted)];
-    std::vector<std::pair<uint32_t, uint32_t>> active;  // heap by (last, place)
-    std::vector<uint32_t> free;
-    const auto later = [](const auto& a, const auto& b) { return a > b; };
-    for (const Interval& interval : intervals) {
-      if (interval.first == 0xffffffffu) continue;  // never used
-      if (class_of(function.regs[interval.reg].type) != wanted) continue;
-      while (!active.empty() && active.front().first < interval.first) {
-        std::pop_heap(active.begin(), active.end(), later);
-        free.push_back(active.back().second);
-        active.pop_back();
-      }
-      uint32_t place;
-      if (free.empty()) {
-        place = count++;
-      } else {
-        place = free.back();
-        free.pop_back();
-      }
-      function.location[interval.reg] = place;
-      active.emplace_back(interval.last, place);
-      std::push_heap(active.begin(), active.end(), later);
-    }
-  }
+  function.location.assign(function.regs.size(), 0);
+  const uint32_t predicates = scan(function, intervals, RegisterClass::Predicate, kFixedPredicates);
+  const uint32_t word_count = scan(function, intervals, RegisterClass::Word, 0);
+  const uint32_t double_count = scan(function, intervals, RegisterClass::Double, 0);
+  const uint32_t quad_count = scan(function, intervals, RegisterClass::Quad, 0);
 
   // From places to bytes: predicates, scratch, then words, doubles, quads.
-  const auto round = [](uint32_t bytes) { return (bytes + 127) / 128 * 128; };
-  const uint32_t scratch = round(counts[0] * 4);
+  const uint32_t scratch = (predicates * 4 + 127) / 128 * 128;
   const uint32_t words = scratch + 512;
-  const uint32_t doubles = words + counts[1] * 128;
-  const uint32_t quads = doubles + counts[2] * 256;
+  const uint32_t doubles = words + word_count * 128;
+  const uint32_t quads = doubles + double_count * 256;
   function.sink_location = scratch;
-  function.frame_bytes = quads + counts[3] * 512;
+  function.frame_bytes = quads + quad_count * 512;
   for (const Interval& interval : intervals) {
     uint32_t& place = function.location[interval.reg];
     switch (class_of(function.regs[interval.reg].type)) {
       case RegisterClass::Predicate:
-        break;
+        if (!interval.is_used()) place = 1;
+        continue;
       case RegisterClass::Word:
         place = words + place * 128;
         break;
@@ -220,8 +196,7 @@ void place_registers(Function& function) {
         place = quads + place * 512;
         break;
     }
-    if (interval.first == 0xffffffffu)
-      place = class_of(function.regs[interval.reg].type) == RegisterClass::Predicate ? 1 : scratch;
+    if (!interval.is_used()) place = scratch;
   }
 }
 

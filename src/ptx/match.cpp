@@ -266,31 +266,19 @@ bool Parser::operand_fits(const Form& form, const OperandSpec& spec, const Mods&
 /// Whether the pending operands are those of the row. `why` and `where` tell the first reason against it.
 bool Parser::fits(const Form& form, const Mods& mods, std::string* why, Mark* where) {
   if (form.takes_anything) return true;
-  size_t required = 0;
-  size_t optional = 0;
-  for (const OperandSpec& spec : form.operands) {
-    if (spec.has_condition && !mods.has(spec.condition)) continue;
-    ++(spec.is_optional ? optional : required);
-  }
-  if (operand_count_ < required || operand_count_ > required + optional)
+  const OperandRange range = operand_range(form, mods);
+  if (!range.holds(operand_count_))
     return say(why,
-               fmt::format("takes {}{} operands, not {}", required,
-                           optional != 0 ? fmt::format(" to {}", required + optional) : "", operand_count_));
-  size_t spare = operand_count_ - required;
-  size_t at = 0;
-  for (const OperandSpec& spec : form.operands) {
-    if (spec.has_condition && !mods.has(spec.condition)) continue;
-    if (spec.is_optional) {
-      if (spare == 0) continue;
-      --spare;
-    }
-    PendingOperand& operand = operands_[at++];
+               fmt::format("takes {}{} operands, not {}", range.required,
+                           range.optional != 0 ? fmt::format(" to {}", range.required + range.optional) : "",
+                           operand_count_));
+  return for_each_operand(form, mods, operand_count_, [&](const OperandSpec& spec, size_t i) {
+    PendingOperand& operand = operands_[i];
     std::string reason;
-    if (operand_fits(form, spec, mods, operand, why == nullptr ? nullptr : &reason)) continue;
+    if (operand_fits(form, spec, mods, operand, why == nullptr ? nullptr : &reason)) return true;
     if (where != nullptr) *where = operand.mark;
-    return say(why, fmt::format("operand {} ({}) {}", at, spec.name, reason));
-  }
-  return true;
+    return say(why, fmt::format("operand {} ({}) {}", i + 1, spec.name, reason));
+  });
 }
 
 bool Parser::target_allows(const Form& form, const Mods& mods, std::string* why) const {

@@ -184,6 +184,33 @@ struct OperandCount {
 /// The ISA's coordinates of a tensor address: `Nd`, five for gather4 and scatter4.
 [[nodiscard]] uint32_t tensor_coordinates(const Mods& mods);
 
+/// How many operands the row takes with these modifiers.
+struct OperandRange {
+  size_t required = 0;
+  size_t optional = 0;
+  [[nodiscard]] bool holds(size_t count) const { return count >= required && count <= required + optional; }
+};
+[[nodiscard]] OperandRange operand_range(const Form& form, const Mods& mods);
+
+/// Pairs the operands of an instruction, `count` of them, with those of its row, from left to right, and
+/// calls `f(spec, index)` for each until it returns false. An operand with a condition is there exactly if
+/// the modifier is; optional ones take what is left over, the first ones first. False if the row does not
+/// take that many, or if `f` said so.
+template <class F>
+bool for_each_operand(const Form& form, const Mods& mods, size_t count, F&& f) {
+  const OperandRange range = operand_range(form, mods);
+  if (!range.holds(count)) return false;
+  size_t spare = count - range.required;
+  size_t at = 0;
+  for (const OperandSpec& spec : form.operands) {
+    if (spec.has_condition && !mods.has(spec.condition)) continue;
+    if (spec.is_optional && spare == 0) continue;
+    if (spec.is_optional) --spare;
+    if (!f(spec, at++)) return false;
+  }
+  return true;
+}
+
 /// What the ISA demands of version and target: the row's own, raised by what single modifiers bring.
 struct Requirement {
   uint16_t ptx = 0;

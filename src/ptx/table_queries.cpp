@@ -106,6 +106,15 @@ std::string spelling_of(const ModAlternative& alternative) {
 
 }  // namespace
 
+OperandRange operand_range(const Form& form, const Mods& mods) {
+  OperandRange range;
+  for (const OperandSpec& spec : form.operands) {
+    if (spec.has_condition && !mods.has(spec.condition)) continue;
+    ++(spec.is_optional ? range.optional : range.required);
+  }
+  return range;
+}
+
 OperandCount operand_count(const Form& form, const OperandSpec& spec, const Mods& mods) {
   using Count = OperandSpec::Count;
   const Shape& shape = mods.shape;
