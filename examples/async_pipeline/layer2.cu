@@ -28,10 +28,10 @@ __global__ void __launch_bounds__(kThreads)
   Ring ring(sluice::shared_memory<typename Ring::SharedStorage>());
 
   if (auto producer = ring.producer()) {
-    job.log_producer(0, producer.state());
+    if (producer.is_issuer()) job.log_producer(0, producer.state());
     for (auto slot : producer.fill(job.tiles)) {
       slot.load(sluice::from(map, job.place(slot.trip()) * kTileCols, 0));
-      job.log_producer(slot.trip() + 1, producer.state());
+      if (producer.is_issuer()) job.log_producer(slot.trip() + 1, producer.state());
     }
   }
 

@@ -6,38 +6,35 @@
 #pragma once
 
 #include "sluice/arch/cluster.hpp"
-#include "sluice/pipeline/stage_barriers.hpp"
+#include "sluice/pipeline/stage_pipeline.hpp"
 
 namespace sluice {
 
+/// PipelineAsync::Params.
+struct PipelineAsyncParams {
+  ThreadCategory role = ThreadCategory::NonParticipant;
+  /// Threads that commit each stage.
+  uint32_t producer_arv_count = 1;
+  /// Threads that release each stage.
+  uint32_t consumer_arv_count = 1;
+  /// Rank of the CTA whose producer a release signals.
+  uint32_t dst_blockid = ptx::cluster_ctarank();
+  /// The warp that makes the barriers.
+  int initializing_warp = 0;
+};
+
 template <int Stages_>
-class PipelineAsync {
+class PipelineAsync : public detail::StagePipeline<ClusterBarrier, PipelineAsyncParams, Stages_> {
+  using Base = detail::StagePipeline<ClusterBarrier, PipelineAsyncParams, Stages_>;
+  using Base::barriers_;
+  using Base::params_;
+
  public:
-  static_assert(Stages_ >= 0, "sluice: a PipelineAsync has no negative number of stages");
-
-  using FullBarrier = ClusterBarrier;
-  using EmptyBarrier = ClusterBarrier;
-  using ProducerBarrierType = FullBarrier::ValueType;
-  using ConsumerBarrierType = EmptyBarrier::ValueType;
-  static constexpr uint32_t Stages = Stages_;
-  using PipelineState = sluice::PipelineState<Stages>;
-  using SharedStorage = StageBarrierStorage<FullBarrier, EmptyBarrier, Stages>;
-  using ThreadCategory = sluice::ThreadCategory;
-
-  /// Tells this class from CUTLASS's of the same name.
-  static constexpr bool kIsSluice = true;
-
-  struct Params {
-    ThreadCategory role = ThreadCategory::NonParticipant;
-    /// Threads that commit each stage.
-    uint32_t producer_arv_count = 1;
-    /// Threads that release each stage.
-    uint32_t consumer_arv_count = 1;
-    /// Rank of the CTA whose producer a release signals.
-    uint32_t dst_blockid = ptx::cluster_ctarank();
-    /// The warp that makes the barriers.
-    int initializing_warp = 0;
-  };
+  using Base::Stages;
+  using typename Base::Params;
+  using typename Base::PipelineState;
+  using typename Base::ProducerBarrierType;
+  using typename Base::SharedStorage;
 
   /// Makes the barriers. All warps of the CTA; visible after pipeline_init_arrive_relaxed and
   /// pipeline_init_wait.
@@ -50,29 +47,13 @@ class PipelineAsync {
   /// All threads of the CTA. `InitBarriers` false leaves out init_barriers.
   template <class InitBarriers = std::true_type>
   SLUICE_DEVICE PipelineAsync(SharedStorage& storage, Params const& params, InitBarriers = {})
-      : params_(params), barriers_(storage) {
-    if constexpr (detail::kCheck) {
-      uint32_t const ctas = ptx::cluster_nctarank();
-      detail::expect(params.dst_blockid < ctas, detail::Mistake::RankOutOfCluster, "PipelineAsync",
-                     params.dst_blockid, ctas);
-    }
+      : Base(storage, params) {
+    detail::expect_rank("PipelineAsync", params.dst_blockid);
     if constexpr (InitBarriers::value) init_barriers(storage, params);
   }
 
   /// One producer thread and one consumer thread in the same CTA.
   SLUICE_DEVICE PipelineAsync(SharedStorage& storage) : PipelineAsync(storage, Params{}) {}
-
-  /// Is the stage free? May sleep shortly. With `skip_wait` the answer is yes.
-  SLUICE_DEVICE ProducerToken producer_try_acquire(PipelineState state, uint32_t skip_wait = false) {
-    detail::expect_producer("producer_try_acquire", params_.role);
-    return barriers_.try_empty(state.index(), state.phase(), skip_wait);
-  }
-
-  /// Blocks until the stage is free, unless `token` says that it is.
-  SLUICE_DEVICE void producer_acquire(PipelineState state, ProducerToken token = {BarrierStatus::WaitAgain}) {
-    detail::expect_producer("producer_acquire", params_.role);
-    if (token == BarrierStatus::WaitAgain) barriers_.wait_empty(state.index(), state.phase());
-  }
 
   /// Arrives once at the stage's full barrier: this thread's part is written.
   SLUICE_DEVICE void producer_commit(PipelineState state) {
@@ -84,40 +65,14 @@ class PipelineAsync {
   /// Calls `arrive_op` with the full barrier (cpasync_barrier_arrive, say), then commits.
   template <class ArriveOp>
   SLUICE_DEVICE void producer_commit(PipelineState state, ArriveOp&& arrive_op) {
-    static_cast<ArriveOp&&>(arrive_op)(producer_get_barrier(state));
+    static_cast<ArriveOp&&>(arrive_op)(this->producer_get_barrier(state));
     producer_commit(state);
   }
 
-  /// Blocks until every stage has been released.
-  SLUICE_DEVICE void producer_tail(PipelineState state) {
-    detail::expect_producer("producer_tail", params_.role);
-    barriers_.wait_all_empty(state);
-  }
-
-  /// The stage's full barrier.
-  SLUICE_DEVICE ProducerBarrierType* producer_get_barrier(PipelineState state) {
-    return producer_get_barrier(static_cast<uint32_t>(state.index()));
-  }
+  using Base::producer_get_barrier;
+  /// The full barrier of the stage with this index.
   SLUICE_DEVICE ProducerBarrierType* producer_get_barrier(uint32_t stage) {
     return reinterpret_cast<ProducerBarrierType*>(&barriers_.full(stage));
-  }
-
-  /// Is the stage full? May sleep shortly. With `skip_wait` the answer is yes.
-  SLUICE_DEVICE ConsumerToken consumer_try_wait(PipelineState state, uint32_t skip_wait = false) {
-    detail::expect_consumer("consumer_try_wait", params_.role);
-    return barriers_.try_full(state.index(), state.phase(), skip_wait);
-  }
-
-  /// The same without sleeping.
-  SLUICE_DEVICE ConsumerToken consumer_test_wait(PipelineState state, uint32_t skip_wait = false) {
-    detail::expect_consumer("consumer_test_wait", params_.role);
-    return barriers_.test_full(state.index(), state.phase(), skip_wait);
-  }
-
-  /// Blocks until the stage is full, unless `token` says that it is.
-  SLUICE_DEVICE void consumer_wait(PipelineState state, ConsumerToken token = {BarrierStatus::WaitAgain}) {
-    detail::expect_consumer("consumer_wait", params_.role);
-    if (token == BarrierStatus::WaitAgain) barriers_.wait_full(state.index(), state.phase());
   }
 
   /// Arrives once at the empty barrier of CTA dst_blockid: this thread is done with the stage.
@@ -126,10 +81,6 @@ class PipelineAsync {
     detail::expect_position("consumer_release", state.index(), state.phase(), Stages);
     barriers_.empty(state.index()).arrive(params_.dst_blockid);
   }
-
- private:
-  Params params_;
-  detail::StageBarriers<SharedStorage, Stages> barriers_;
 };
 
 }  // namespace sluice

@@ -14,40 +14,38 @@
 #include "sluice/arch/cluster.hpp"
 #include "sluice/pipeline/cluster_shape.hpp"
 #include "sluice/pipeline/release_spread.hpp"
-#include "sluice/pipeline/stage_barriers.hpp"
+#include "sluice/pipeline/stage_pipeline.hpp"
 
 namespace sluice {
 
+/// PipelineTmaAsync::Params.
+struct PipelineTmaAsyncParams {
+  /// Bytes that land in this CTA per stage, multicast copies of peers included.
+  uint32_t transaction_bytes = 0;
+  ThreadCategory role = ThreadCategory::NonParticipant;
+  /// This thread arms the full barrier. As many threads as num_producers.
+  uint32_t is_leader = 0;
+  /// Consumer threads of one CTA. In a cluster: 32 or a multiple of 128.
+  uint32_t num_consumers = 0;
+  /// Arrivals that a full barrier takes per phase.
+  uint32_t num_producers = 1;
+  /// The warp that makes the barriers.
+  int initializing_warp = 0;
+};
+
 template <int Stages_>
-class PipelineTmaAsync {
+class PipelineTmaAsync
+    : public detail::StagePipeline<ClusterTransactionBarrier, PipelineTmaAsyncParams, Stages_> {
+  using Base = detail::StagePipeline<ClusterTransactionBarrier, PipelineTmaAsyncParams, Stages_>;
+  using Base::barriers_;
+  using Base::params_;
+
  public:
-  static_assert(Stages_ >= 0, "sluice: a PipelineTmaAsync has no negative number of stages");
-
-  using FullBarrier = ClusterTransactionBarrier;
-  using EmptyBarrier = ClusterBarrier;
-  using ProducerBarrierType = FullBarrier::ValueType;
-  using ConsumerBarrierType = EmptyBarrier::ValueType;
-  static constexpr uint32_t Stages = Stages_;
-  using PipelineState = sluice::PipelineState<Stages>;
-  using SharedStorage = StageBarrierStorage<FullBarrier, EmptyBarrier, Stages>;
-  using ThreadCategory = sluice::ThreadCategory;
-
-  /// Tells this class from CUTLASS's of the same name.
-  static constexpr bool kIsSluice = true;
-
-  struct Params {
-    /// Bytes that land in this CTA per stage, multicast copies of peers included.
-    uint32_t transaction_bytes = 0;
-    ThreadCategory role = ThreadCategory::NonParticipant;
-    /// This thread arms the full barrier. As many threads as num_producers.
-    uint32_t is_leader = 0;
-    /// Consumer threads of one CTA. In a cluster: 32 or a multiple of 128.
-    uint32_t num_consumers = 0;
-    /// Arrivals that a full barrier takes per phase.
-    uint32_t num_producers = 1;
-    /// The warp that makes the barriers.
-    int initializing_warp = 0;
-  };
+  using Base::Stages;
+  using typename Base::Params;
+  using typename Base::PipelineState;
+  using typename Base::ProducerBarrierType;
+  using typename Base::SharedStorage;
 
   /// Makes the barriers. All warps of the CTA; visible after pipeline_init_arrive_relaxed and
   /// pipeline_init_wait.
@@ -64,7 +62,7 @@ class PipelineTmaAsync {
   template <class ClusterShape, class InitBarriers = std::true_type, class InitMasks = std::true_type>
   SLUICE_DEVICE PipelineTmaAsync(SharedStorage& storage, Params params, ClusterShape cluster_shape,
                                  InitBarriers = {}, InitMasks = {})
-      : params_(params), barriers_(storage) {
+      : Base(storage, params) {
     if constexpr (InitBarriers::value) init_barriers(storage, params, cluster_shape);
     if constexpr (InitMasks::value) init_masks(cluster_shape);
   }
@@ -91,23 +89,10 @@ class PipelineTmaAsync {
 
   // --- producer ---
 
-  /// Is the stage free? May sleep shortly. With `skip_wait` the answer is yes.
-  SLUICE_DEVICE ProducerToken producer_try_acquire(PipelineState state, uint32_t skip_wait = false) {
-    detail::expect_producer("producer_try_acquire", params_.role);
-    return barriers_.try_empty(state.index(), state.phase(), skip_wait);
-  }
-
-  /// Blocks until the stage is free; the leader then arms its full barrier with transaction_bytes.
-  SLUICE_DEVICE void producer_acquire(PipelineState state) {
-    detail::expect_producer("producer_acquire", params_.role);
-    barriers_.wait_empty(state.index(), state.phase());
-    arm(state);
-  }
-
-  /// The same; blocks only if `token` says that the stage was not free.
-  SLUICE_DEVICE void producer_acquire(PipelineState state, ProducerToken token) {
-    detail::expect_producer("producer_acquire", params_.role);
-    if (token != BarrierStatus::WaitDone) barriers_.wait_empty(state.index(), state.phase());
+  /// Blocks until the stage is free, unless `token` says that it is; the leader then arms its full barrier
+  /// with transaction_bytes.
+  SLUICE_DEVICE void producer_acquire(PipelineState state, ProducerToken token = {BarrierStatus::WaitAgain}) {
+    Base::producer_acquire(state, token);
     arm(state);
   }
 
@@ -123,46 +108,10 @@ class PipelineTmaAsync {
   /// Calls `arrive_op` with the stage's full barrier.
   template <class ArriveOp, class = std::enable_if_t<!std::is_integral_v<std::decay_t<ArriveOp>>>>
   SLUICE_DEVICE void producer_commit(PipelineState state, ArriveOp&& arrive_op) {
-    static_cast<ArriveOp&&>(arrive_op)(producer_get_barrier(state));
-  }
-
-  /// Blocks until every stage has been released. In a cluster the producer's last call: peers still signal
-  /// this CTA's barriers until then, and it must not end before.
-  SLUICE_DEVICE void producer_tail(PipelineState state) {
-    detail::expect_producer("producer_tail", params_.role);
-    barriers_.wait_all_empty(state);
-  }
-
-  /// The barrier that the stage's copies name.
-  SLUICE_DEVICE ProducerBarrierType* producer_get_barrier(PipelineState state) {
-    return reinterpret_cast<ProducerBarrierType*>(&barriers_.full(state.index()));
+    static_cast<ArriveOp&&>(arrive_op)(this->producer_get_barrier(state));
   }
 
   // --- consumer ---
-
-  /// Is the stage full? May sleep shortly. With `skip_wait` the answer is yes.
-  SLUICE_DEVICE ConsumerToken consumer_try_wait(PipelineState state, uint32_t skip_wait = false) {
-    detail::expect_consumer("consumer_try_wait", params_.role);
-    return barriers_.try_full(state.index(), state.phase(), skip_wait);
-  }
-
-  /// The same without sleeping.
-  SLUICE_DEVICE ConsumerToken consumer_test_wait(PipelineState state, uint32_t skip_wait = false) {
-    detail::expect_consumer("consumer_test_wait", params_.role);
-    return barriers_.test_full(state.index(), state.phase(), skip_wait);
-  }
-
-  /// Blocks until the stage is full.
-  SLUICE_DEVICE void consumer_wait(PipelineState state) {
-    detail::expect_consumer("consumer_wait", params_.role);
-    barriers_.wait_full(state.index(), state.phase());
-  }
-
-  /// The same; blocks only if `token` says that the stage was not full.
-  SLUICE_DEVICE void consumer_wait(PipelineState state, ConsumerToken token) {
-    detail::expect_consumer("consumer_wait", params_.role);
-    if (token == BarrierStatus::WaitAgain) barriers_.wait_full(state.index(), state.phase());
-  }
 
   /// Gives the stage back, to every CTA that fills it. All consumer threads, after their last access.
   SLUICE_DEVICE void consumer_release(PipelineState state) {
@@ -194,8 +143,6 @@ class PipelineTmaAsync {
     if (params_.is_leader) barriers_.full(state.index()).arrive_and_expect_tx(params_.transaction_bytes);
   }
 
-  Params params_;
-  detail::StageBarriers<SharedStorage, Stages> barriers_;
   detail::ReleaseTarget release_to_;
   bool is_local_ = false;
 };

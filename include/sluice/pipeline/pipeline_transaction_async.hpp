@@ -7,40 +7,38 @@
 #pragma once
 
 #include "sluice/arch/cluster.hpp"
-#include "sluice/pipeline/stage_barriers.hpp"
+#include "sluice/pipeline/stage_pipeline.hpp"
 
 namespace sluice {
 
+/// PipelineTransactionAsync::Params.
+struct PipelineTransactionAsyncParams {
+  ThreadCategory role = ThreadCategory::NonParticipant;
+  /// Bytes that producer_expect_transaction announces.
+  uint32_t transaction_bytes = 0;
+  /// Threads that commit each stage.
+  uint32_t producer_arv_count = 1;
+  /// Threads that release each stage.
+  uint32_t consumer_arv_count = 1;
+  /// Rank of the CTA whose barriers commit and release signal.
+  uint32_t dst_blockid = ptx::cluster_ctarank();
+  /// The warp that makes the barriers.
+  int initializing_warp = 0;
+};
+
 template <int Stages_>
-class PipelineTransactionAsync {
+class PipelineTransactionAsync
+    : public detail::StagePipeline<ClusterTransactionBarrier, PipelineTransactionAsyncParams, Stages_> {
+  using Base = detail::StagePipeline<ClusterTransactionBarrier, PipelineTransactionAsyncParams, Stages_>;
+  using Base::barriers_;
+  using Base::params_;
+
  public:
-  static_assert(Stages_ >= 0, "sluice: a PipelineTransactionAsync has no negative number of stages");
-
-  using FullBarrier = ClusterTransactionBarrier;
-  using EmptyBarrier = ClusterBarrier;
-  using ProducerBarrierType = FullBarrier::ValueType;
-  using ConsumerBarrierType = EmptyBarrier::ValueType;
-  static constexpr uint32_t Stages = Stages_;
-  using PipelineState = sluice::PipelineState<Stages>;
-  using SharedStorage = StageBarrierStorage<FullBarrier, EmptyBarrier, Stages>;
-  using ThreadCategory = sluice::ThreadCategory;
-
-  /// Tells this class from CUTLASS's of the same name.
-  static constexpr bool kIsSluice = true;
-
-  struct Params {
-    ThreadCategory role = ThreadCategory::NonParticipant;
-    /// Bytes that producer_expect_transaction announces.
-    uint32_t transaction_bytes = 0;
-    /// Threads that commit each stage.
-    uint32_t producer_arv_count = 1;
-    /// Threads that release each stage.
-    uint32_t consumer_arv_count = 1;
-    /// Rank of the CTA whose barriers commit and release signal.
-    uint32_t dst_blockid = ptx::cluster_ctarank();
-    /// The warp that makes the barriers.
-    int initializing_warp = 0;
-  };
+  using Base::Stages;
+  using typename Base::Params;
+  using typename Base::PipelineState;
+  using typename Base::ProducerBarrierType;
+  using typename Base::SharedStorage;
 
   /// Makes the barriers. All warps of the CTA; visible after pipeline_init_arrive_relaxed and
   /// pipeline_init_wait.
@@ -53,25 +51,9 @@ class PipelineTransactionAsync {
   /// All threads of the CTA. `InitBarriers` false leaves out init_barriers.
   template <class InitBarriers = std::true_type>
   SLUICE_DEVICE PipelineTransactionAsync(SharedStorage& storage, Params const& params, InitBarriers = {})
-      : params_(params), barriers_(storage) {
-    if constexpr (detail::kCheck) {
-      uint32_t const ctas = ptx::cluster_nctarank();
-      detail::expect(params.dst_blockid < ctas, detail::Mistake::RankOutOfCluster, "PipelineTransactionAsync",
-                     params.dst_blockid, ctas);
-    }
+      : Base(storage, params) {
+    detail::expect_rank("PipelineTransactionAsync", params.dst_blockid);
     if constexpr (InitBarriers::value) init_barriers(storage, params);
-  }
-
-  /// Is the stage free? May sleep shortly. With `skip_wait` the answer is yes.
-  SLUICE_DEVICE ProducerToken producer_try_acquire(PipelineState state, uint32_t skip_wait = false) {
-    detail::expect_producer("producer_try_acquire", params_.role);
-    return barriers_.try_empty(state.index(), state.phase(), skip_wait);
-  }
-
-  /// Blocks until the stage is free, unless `token` says that it is. Arms nothing.
-  SLUICE_DEVICE void producer_acquire(PipelineState state, ProducerToken token = {BarrierStatus::WaitAgain}) {
-    detail::expect_producer("producer_acquire", params_.role);
-    if (token == BarrierStatus::WaitAgain) barriers_.wait_empty(state.index(), state.phase());
   }
 
   /// Adds transaction_bytes to the bytes due of this CTA's full barrier. One thread.
@@ -87,45 +69,12 @@ class PipelineTransactionAsync {
     barriers_.full(state.index()).arrive(params_.dst_blockid);
   }
 
-  /// Blocks until every stage has been released.
-  SLUICE_DEVICE void producer_tail(PipelineState state) {
-    detail::expect_producer("producer_tail", params_.role);
-    barriers_.wait_all_empty(state);
-  }
-
-  /// The barrier that the stage's copies name.
-  SLUICE_DEVICE ProducerBarrierType* producer_get_barrier(PipelineState state) {
-    return reinterpret_cast<ProducerBarrierType*>(&barriers_.full(state.index()));
-  }
-
-  /// Is the stage full? May sleep shortly. With `skip_wait` the answer is yes.
-  SLUICE_DEVICE ConsumerToken consumer_try_wait(PipelineState state, uint32_t skip_wait = false) {
-    detail::expect_consumer("consumer_try_wait", params_.role);
-    return barriers_.try_full(state.index(), state.phase(), skip_wait);
-  }
-
-  /// The same without sleeping.
-  SLUICE_DEVICE ConsumerToken consumer_test_wait(PipelineState state, uint32_t skip_wait = false) {
-    detail::expect_consumer("consumer_test_wait", params_.role);
-    return barriers_.test_full(state.index(), state.phase(), skip_wait);
-  }
-
-  /// Blocks until the stage is full, unless `token` says that it is.
-  SLUICE_DEVICE void consumer_wait(PipelineState state, ConsumerToken token = {BarrierStatus::WaitAgain}) {
-    detail::expect_consumer("consumer_wait", params_.role);
-    if (token == BarrierStatus::WaitAgain) barriers_.wait_full(state.index(), state.phase());
-  }
-
   /// Arrives once at the empty barrier of CTA dst_blockid: this thread is done with the stage.
   SLUICE_DEVICE void consumer_release(PipelineState state) {
     detail::expect_consumer("consumer_release", params_.role);
     detail::expect_position("consumer_release", state.index(), state.phase(), Stages);
     barriers_.empty(state.index()).arrive(params_.dst_blockid);
   }
-
- private:
-  Params params_;
-  detail::StageBarriers<SharedStorage, Stages> barriers_;
 };
 
 }  // namespace sluice
