@@ -73,12 +73,11 @@ Result<void> check_tensor(const TensorMapInfo& m) {
 
 /// The innermost extent of what a copy takes: the box's first entry, or the channels of a pixel.
 Result<void> check_row(const TensorMapInfo& m, uint32_t count) {
-  if (m.interleave != 0) return {};
   const uint64_t bytes = row_bytes(m.type, count);
   if (bytes % 16 != 0)
     return broken("the inner row of {} elements takes {} bytes, not a multiple of 16", count, bytes);
   const uint32_t span = swizzle_span(m.swizzle);
-  if (span != 0 && bytes > span)
+  if (m.interleave == 0 && span != 0 && bytes > span)
     return broken("the inner row takes {} bytes, the swizzle spans {}", bytes, span);
   return {};
 }
@@ -102,8 +101,10 @@ Result<void> check_im2col(const TensorMapInfo& m) {
       if (corner < -most - 1 || corner > most)
         return broken("corner offset {} is {}, allowed are {} to {}", i, corner, -most - 1, most);
     }
-    const auto extent = static_cast<int64_t>(m.dims[i + 1]) + m.upper[i] - m.lower[i];
-    if (extent <= 0) return broken("the corners leave {} pixels of extent {}", extent, m.dims[i + 1]);
+    // The driver counts in 32 bits; in an interleaved layout the channels within a slice are no dimension.
+    const uint64_t dimension = m.dims[m.interleave == 0 ? i + 1 : i];
+    const int64_t extent = int64_t{static_cast<int32_t>(dimension)} + m.upper[i] - m.lower[i];
+    if (extent <= 0) return broken("the corners leave {} pixels of extent {}", extent, dimension);
   }
   if (m.channels == 0 || m.channels > kMostBox)
     return broken("channels per pixel are {}, allowed are 1 to {}", m.channels, kMostBox);

@@ -5,7 +5,9 @@
 // "invalid value"; `check` finds the broken rule first and says it in a sentence. Pure host logic: only the
 // enumerations of <cuda.h> are used, neither the driver nor the runtime is called, so that the rules are
 // tested on any machine. Sources: the requirements listed with cuTensorMapEncodeTiled and
-// cuTensorMapEncodeIm2col in the CUDA driver API.
+// cuTensorMapEncodeIm2col in the CUDA driver API, and the answers of an H200's driver to random descriptions.
+// Three rules are ours or the documentation's alone, the driver does not ask for them: AddressPresent,
+// StrideCoversExtent, SwizzleForInterleave.
 #pragma once
 
 #include <cuda.h>
@@ -18,29 +20,28 @@ namespace sluice::host {
 
 /// The rule that a description of a tensor map breaks.
 enum class TensorMapRule {
-  None,               ///< nothing is wrong
-  RankInRange,        ///< 1 to 5 dimensions; im2col 3 to 5
-  RankForInterleave,  ///< an interleaved layout has at least 3 dimensions
-  ListLength,         ///< shape, strides, box and element strides have as many entries as the rank asks for
-  AddressPresent,     ///< the global address is not null
-  AddressAligned,  ///< the global address lies on 16 bytes (32 with 32-byte interleave or padded sub-bytes)
-  ShapeInRange,    ///< each extent is 1 to 2^32
-  ShapePacked,     ///< extents of sub-byte types: multiples of 128, or of 2 for the dense 4-bit type
-  StrideMultiple,  ///< each stride is a multiple of 16 bytes (32 with 32-byte interleave or padded sub-bytes)
-  StrideInRange,   ///< each stride is below 2^40 bytes
-  StrideCoversExtent,    ///< a stride spans what lies inside it, unless overlap is asked for
-  BoxInRange,            ///< each box extent is 1 to 256
-  BoxPacked,             ///< the inner box extent of padded sub-byte types is 128
-  BoxInnerMultiple,      ///< the inner box row is a multiple of 16 bytes
-  BoxWithinSwizzle,      ///< the inner box row is no longer than the swizzle span
+  None,                ///< nothing is wrong
+  RankInRange,         ///< 1 to 5 dimensions; im2col 3 to 5
+  RankForInterleave,   ///< an interleaved layout has at least 3 dimensions
+  ListLength,          ///< shape, strides, box and element strides have as many entries as the rank asks for
+  AddressPresent,      ///< the global address is not null
+  AddressAligned,      ///< the global address lies on 16 bytes (32 with 32-byte interleave)
+  AddressInRange,      ///< the global address is below 2^57
+  ShapeInRange,        ///< each extent is 1 to 2^32
+  StrideMultiple,      ///< each stride is a multiple of 16 bytes (32 with 32-byte interleave)
+  StrideInRange,       ///< each stride is below 2^40 bytes
+  StrideCoversExtent,  ///< a stride spans what lies inside it, unless overlap is asked for
+  BoxInRange,          ///< each box extent is 1 to 256
+  BoxInnerMultiple,    ///< the inner box row is a multiple of 16 bytes
+  BoxWithinSwizzle,    ///< the inner box row is no longer than the swizzle span
+  BoxFitsShared,       ///< the box is no larger than a CTA's shared memory
   ElementStrideInRange,  ///< each element stride is 1 to 8
   SwizzleForInterleave,  ///< 32-byte interleave goes with the 32-byte swizzle
-  SwizzleForPacked,      ///< sub-byte types with padding allow few swizzles
-  InterleaveForPacked,   ///< the 6-bit type has no interleave
-  FillForInteger,        ///< NaN fill needs a floating-point element of at least 8 bits
+  FillForInteger,        ///< NaN fill needs a floating-point element
+  LaterDevice,           ///< sub-byte types and swizzles with larger atoms begin with compute capability 10.0
   CornerInRange,         ///< im2col: corner offsets fit the bits that the rank leaves them
   CornerLeavesBox,       ///< im2col: the corners leave a bounding box that is not empty
-  ChannelsInRange,       ///< im2col: 1 to 256 channels per pixel (128 for padded sub-byte types)
+  ChannelsInRange,       ///< im2col: 1 to 256 channels per pixel
   PixelsInRange,         ///< im2col: 1 to 1024 pixels per column
   DriverCall,            ///< the driver could not be asked, or refused in spite of all rules
 };
@@ -60,10 +61,10 @@ inline const char* name_of(TensorMapRule rule) {
       return "AddressPresent";
     case TensorMapRule::AddressAligned:
       return "AddressAligned";
+    case TensorMapRule::AddressInRange:
+      return "AddressInRange";
     case TensorMapRule::ShapeInRange:
       return "ShapeInRange";
-    case TensorMapRule::ShapePacked:
-      return "ShapePacked";
     case TensorMapRule::StrideMultiple:
       return "StrideMultiple";
     case TensorMapRule::StrideInRange:
@@ -72,22 +73,20 @@ inline const char* name_of(TensorMapRule rule) {
       return "StrideCoversExtent";
     case TensorMapRule::BoxInRange:
       return "BoxInRange";
-    case TensorMapRule::BoxPacked:
-      return "BoxPacked";
     case TensorMapRule::BoxInnerMultiple:
       return "BoxInnerMultiple";
     case TensorMapRule::BoxWithinSwizzle:
       return "BoxWithinSwizzle";
+    case TensorMapRule::BoxFitsShared:
+      return "BoxFitsShared";
     case TensorMapRule::ElementStrideInRange:
       return "ElementStrideInRange";
     case TensorMapRule::SwizzleForInterleave:
       return "SwizzleForInterleave";
-    case TensorMapRule::SwizzleForPacked:
-      return "SwizzleForPacked";
-    case TensorMapRule::InterleaveForPacked:
-      return "InterleaveForPacked";
     case TensorMapRule::FillForInteger:
       return "FillForInteger";
+    case TensorMapRule::LaterDevice:
+      return "LaterDevice";
     case TensorMapRule::CornerInRange:
       return "CornerInRange";
     case TensorMapRule::CornerLeavesBox:
@@ -110,6 +109,8 @@ constexpr std::uint64_t kStrideLimit = std::uint64_t{1} << 40;
 constexpr std::uint32_t kMaxBoxExtent = 256;
 constexpr std::uint32_t kMaxElementStride = 8;
 constexpr std::uint32_t kMaxPixelsPerColumn = 1024;
+constexpr std::uint64_t kAddressLimit = std::uint64_t{1} << 57;
+constexpr std::uint64_t kMaxBoxBytes = 232448;  ///< shared memory that a CTA can have
 
 /// Everything that a tensor map says. Index 0 is the innermost (contiguous) dimension throughout, as in the
 /// driver's call; `strides[i]` is the distance in bytes between neighbours of dimension i + 1.
@@ -150,19 +151,9 @@ constexpr int element_bits(CUtensorMapDataType element) {
     case CU_TENSOR_MAP_DATA_TYPE_INT64:
     case CU_TENSOR_MAP_DATA_TYPE_FLOAT64:
       return 64;
-    case CU_TENSOR_MAP_DATA_TYPE_16U4_ALIGN8B:
-    case CU_TENSOR_MAP_DATA_TYPE_16U4_ALIGN16B:
-      return 4;
-    case CU_TENSOR_MAP_DATA_TYPE_16U6_ALIGN16B:
-      return 6;
     default:
       return 32;
   }
-}
-
-/// Returns true for the sub-byte types that shared memory holds with gaps, 16 values in 16 bytes.
-constexpr bool is_padded(CUtensorMapDataType element) {
-  return element == CU_TENSOR_MAP_DATA_TYPE_16U4_ALIGN16B || element == CU_TENSOR_MAP_DATA_TYPE_16U6_ALIGN16B;
 }
 
 /// Returns true for the types that a NaN can fill.
@@ -195,9 +186,9 @@ constexpr std::uint32_t swizzle_span(CUtensorMapSwizzle swizzle) {
   }
 }
 
-/// The bytes that `count` elements take in a row of shared memory.
+/// The bytes that `count` elements take.
 constexpr std::uint64_t row_bytes(CUtensorMapDataType element, std::uint64_t count) {
-  return is_padded(element) ? count : count * static_cast<std::uint64_t>(element_bits(element)) / 8;
+  return count * static_cast<std::uint64_t>(element_bits(element)) / 8;
 }
 
 namespace detail {
@@ -206,7 +197,7 @@ using ull = unsigned long long;
 
 /// The alignment that address and strides need.
 inline unsigned required_alignment(const TensorMapSpec& spec) {
-  return spec.interleave == CU_TENSOR_MAP_INTERLEAVE_32B || is_padded(spec.element) ? 32 : 16;
+  return spec.interleave == CU_TENSOR_MAP_INTERLEAVE_32B ? 32 : 16;
 }
 
 inline bool check_rank(const TensorMapSpec& spec, TensorMapError& error) {
@@ -229,10 +220,6 @@ inline bool check_rank(const TensorMapSpec& spec, TensorMapError& error) {
 }
 
 inline bool check_address(const TensorMapSpec& spec, TensorMapError& error) {
-  if (spec.address == nullptr) {
-    error.set(TensorMapRule::AddressPresent, "the global address is null: allocate device memory first");
-    return false;
-  }
   const unsigned alignment = required_alignment(spec);
   const auto misfit = static_cast<unsigned>(reinterpret_cast<std::uintptr_t>(spec.address) % alignment);
   if (misfit != 0) {
@@ -241,6 +228,11 @@ inline bool check_address(const TensorMapSpec& spec, TensorMapError& error) {
         "the global address lies %u bytes above a multiple of %u: start the tensor on a %u-byte boundary and "
         "reach inner parts through the coordinates of the copy",
         misfit, alignment, alignment);
+    return false;
+  }
+  if (reinterpret_cast<std::uintptr_t>(spec.address) >= kAddressLimit) {
+    error.set(TensorMapRule::AddressInRange,
+              "the global address %p is not below 2^57: it is no address of device memory", spec.address);
     return false;
   }
   return true;
@@ -254,15 +246,6 @@ inline bool check_shape(const TensorMapSpec& spec, TensorMapError& error) {
                 spec.shape[i] == 0 ? "do not build a map of an empty tensor" : "split the tensor");
       return false;
     }
-  }
-  const unsigned step = is_padded(spec.element)                                ? 128
-                        : spec.element == CU_TENSOR_MAP_DATA_TYPE_16U4_ALIGN8B ? 2
-                                                                               : 1;
-  if (spec.shape[0] % step != 0) {
-    error.set(TensorMapRule::ShapePacked,
-              "shape[0] is %llu values, this sub-byte type needs a multiple of %u: pad the inner extent",
-              ull{spec.shape[0]}, step);
-    return false;
   }
   return true;
 }
@@ -284,20 +267,6 @@ inline bool check_strides(const TensorMapSpec& spec, TensorMapError& error) {
       return false;
     }
   }
-  if (spec.allow_overlap) return true;
-  for (int i = 0; i + 1 < spec.rank; ++i) {
-    // The extent inside is one row for the first stride, shape times the next inner stride for the others.
-    const std::uint64_t bits = spec.shape[0] * static_cast<std::uint64_t>(element_bits(spec.element));
-    const std::uint64_t inside = i == 0 ? (bits + 7) / 8 : spec.shape[i] * spec.strides[i - 1];
-    if (spec.strides[i] < inside && spec.shape[i + 1] > 1) {
-      error.set(TensorMapRule::StrideCoversExtent,
-                "strides[%d] is %llu bytes, but what lies inside dimension %d takes %llu: strides are in "
-                "bytes, not in "
-                "elements; call allow_overlap() if the slices are meant to overlap",
-                i, ull{spec.strides[i]}, i + 1, ull{inside});
-      return false;
-    }
-  }
   return true;
 }
 
@@ -307,25 +276,33 @@ inline bool check_inner_row(const TensorMapSpec& spec, const char* name, std::ui
   const std::uint64_t bytes = row_bytes(spec.element, count);
   const int bits = element_bits(spec.element);
   const std::uint32_t span = swizzle_span(spec.swizzle);
-  if (spec.interleave != CU_TENSOR_MAP_INTERLEAVE_NONE) return true;
-  if (!is_padded(spec.element) && (std::uint64_t{count} * static_cast<unsigned>(bits)) % 128 != 0) {
+  if (bytes % 16 != 0) {
     error.set(TensorMapRule::BoxInnerMultiple,
               "%s is %u elements of %d bits = %llu bytes, an inner row is a multiple of 16 bytes: make it a "
-              "multiple of "
-              "%d elements",
+              "multiple of %d elements",
               name, count, bits, ull{bytes}, 128 / bits);
     return false;
   }
-  if (span != 0 && bytes > span) {
+  if (spec.interleave == CU_TENSOR_MAP_INTERLEAVE_NONE && span != 0 && bytes > span) {
     error.set(TensorMapRule::BoxWithinSwizzle,
               "%s is %u elements = %llu bytes, the swizzle spans %u bytes: load the tile in boxes of at most "
               "%u elements%s",
-              name, count, ull{bytes}, span,
-              is_padded(spec.element) ? span : span * 8 / static_cast<unsigned>(bits),
+              name, count, ull{bytes}, span, span * 8 / static_cast<unsigned>(bits),
               span < 128 ? ", or take a wider swizzle" : "");
     return false;
   }
   return true;
+}
+
+/// What one copy brings, `elements` of them, against shared memory.
+inline bool check_box_bytes(const TensorMapSpec& spec, std::uint64_t elements, TensorMapError& error) {
+  const std::uint64_t bytes = row_bytes(spec.element, elements);
+  if (bytes <= kMaxBoxBytes) return true;
+  error.set(
+      TensorMapRule::BoxFitsShared,
+      "one copy brings %llu bytes, a CTA has at most %llu of shared memory: load the tile in several boxes",
+      ull{bytes}, ull{kMaxBoxBytes});
+  return false;
 }
 
 inline bool check_box(const TensorMapSpec& spec, TensorMapError& error) {
@@ -338,12 +315,9 @@ inline bool check_box(const TensorMapSpec& spec, TensorMapError& error) {
       return false;
     }
   }
-  if (is_padded(spec.element) && spec.box[0] != 128) {
-    error.set(TensorMapRule::BoxPacked, "box[0] is %u values, this sub-byte type needs exactly 128",
-              spec.box[0]);
-    return false;
-  }
-  return check_inner_row(spec, "box[0]", spec.box[0], error);
+  std::uint64_t elements = 1;
+  for (int i = 0; i < spec.rank; ++i) elements *= spec.box[i] / spec.element_strides[i];
+  return check_box_bytes(spec, elements, error) && check_inner_row(spec, "box[0]", spec.box[0], error);
 }
 
 inline bool check_im2col(const TensorMapSpec& spec, TensorMapError& error) {
@@ -359,22 +333,22 @@ inline bool check_im2col(const TensorMapSpec& spec, TensorMapError& error) {
         return false;
       }
     }
-    const long long extent =
-        static_cast<long long>(spec.shape[i + 1]) + spec.upper_corner[i] - spec.lower_corner[i];
+    // The driver counts in 32 bits; in an interleaved layout the channels of a slice are no dimension.
+    const int dimension = spec.interleave == CU_TENSOR_MAP_INTERLEAVE_NONE ? i + 1 : i;
+    const long long extent = static_cast<long long>(static_cast<std::int32_t>(spec.shape[dimension])) +
+                             spec.upper_corner[i] - spec.lower_corner[i];
     if (extent <= 0) {
       error.set(
           TensorMapRule::CornerLeavesBox,
           "the corners %d and %d leave %lld pixels of shape[%d] = %llu: the bounding box must not be empty",
-          spec.lower_corner[i], spec.upper_corner[i], extent, i + 1, ull{spec.shape[i + 1]});
+          spec.lower_corner[i], spec.upper_corner[i], extent, dimension, ull{spec.shape[dimension]});
       return false;
     }
   }
-  const bool padded = is_padded(spec.element);
-  if (spec.channels_per_pixel == 0 || spec.channels_per_pixel > kMaxBoxExtent ||
-      (padded && spec.channels_per_pixel != 128)) {
+  if (spec.channels_per_pixel == 0 || spec.channels_per_pixel > kMaxBoxExtent) {
     error.set(TensorMapRule::ChannelsInRange,
-              "channels_per_pixel is %u, allowed %s: load the channels in several copies",
-              spec.channels_per_pixel, padded ? "is 128 for this sub-byte type" : "are 1 to 256");
+              "channels_per_pixel is %u, allowed are 1 to %u: load the channels in several copies",
+              spec.channels_per_pixel, kMaxBoxExtent);
     return false;
   }
   if (spec.pixels_per_column == 0 || spec.pixels_per_column > kMaxPixelsPerColumn) {
@@ -383,13 +357,12 @@ inline bool check_im2col(const TensorMapSpec& spec, TensorMapError& error) {
               spec.pixels_per_column, kMaxPixelsPerColumn);
     return false;
   }
-  return check_inner_row(spec, "channels_per_pixel", spec.channels_per_pixel, error);
+  return check_box_bytes(spec, std::uint64_t{spec.channels_per_pixel} * spec.pixels_per_column, error) &&
+         check_inner_row(spec, "channels_per_pixel", spec.channels_per_pixel, error);
 }
 
 inline bool check_element_strides(const TensorMapSpec& spec, TensorMapError& error) {
   for (int i = 0; i < spec.rank; ++i) {
-    if (i == 0 && spec.interleave == CU_TENSOR_MAP_INTERLEAVE_NONE)
-      continue;  // the driver ignores this entry
     if (spec.element_strides[i] == 0 || spec.element_strides[i] > kMaxElementStride) {
       error.set(
           TensorMapRule::ElementStrideInRange,
@@ -402,29 +375,11 @@ inline bool check_element_strides(const TensorMapSpec& spec, TensorMapError& err
 }
 
 inline bool check_modes(const TensorMapSpec& spec, TensorMapError& error) {
-  if (spec.interleave == CU_TENSOR_MAP_INTERLEAVE_32B && spec.swizzle != CU_TENSOR_MAP_SWIZZLE_32B) {
-    error.set(TensorMapRule::SwizzleForInterleave,
-              "the 32-byte interleave is combined with a swizzle over %u bytes: it goes with the 32-byte "
-              "swizzle alone",
-              swizzle_span(spec.swizzle));
-    return false;
-  }
-  if (spec.element == CU_TENSOR_MAP_DATA_TYPE_16U6_ALIGN16B &&
-      spec.interleave != CU_TENSOR_MAP_INTERLEAVE_NONE) {
-    error.set(TensorMapRule::InterleaveForPacked,
-              "the 6-bit type is combined with an interleave: it takes none");
-    return false;
-  }
-  const bool atom64 = spec.swizzle == CU_TENSOR_MAP_SWIZZLE_128B_ATOM_64B;
-  const bool allowed = spec.swizzle == CU_TENSOR_MAP_SWIZZLE_NONE ||
-                       spec.swizzle == CU_TENSOR_MAP_SWIZZLE_128B ||
-                       spec.swizzle == CU_TENSOR_MAP_SWIZZLE_128B_ATOM_32B ||
-                       (atom64 && spec.element == CU_TENSOR_MAP_DATA_TYPE_16U6_ALIGN16B);
-  if (is_padded(spec.element) && !allowed) {
-    error.set(TensorMapRule::SwizzleForPacked,
-              "this sub-byte type is combined with a swizzle it does not take: use none, 128 bytes, or 128 "
-              "bytes with "
-              "32-byte atoms");
+  if (spec.element > CU_TENSOR_MAP_DATA_TYPE_TFLOAT32_FTZ || spec.swizzle > CU_TENSOR_MAP_SWIZZLE_128B) {
+    error.set(
+        TensorMapRule::LaterDevice, "%s begins with compute capability 10.0, a Hopper GPU has 9.0: take %s",
+        spec.swizzle > CU_TENSOR_MAP_SWIZZLE_128B ? "a swizzle with larger atoms" : "a sub-byte element type",
+        spec.swizzle > CU_TENSOR_MAP_SWIZZLE_128B ? "the 128-byte swizzle" : "bytes and unpack them");
     return false;
   }
   if (spec.oob_fill == CU_TENSOR_MAP_FLOAT_OOB_FILL_NAN_REQUEST_ZERO_FMA && !is_floating(spec.element)) {
@@ -436,16 +391,47 @@ inline bool check_modes(const TensorMapSpec& spec, TensorMapError& error) {
   return true;
 }
 
+/// What the driver does not ask for, but no right map does: looked at last.
+inline bool check_beyond_driver(const TensorMapSpec& spec, TensorMapError& error) {
+  if (spec.address == nullptr) {
+    error.set(TensorMapRule::AddressPresent, "the global address is null: allocate device memory first");
+    return false;
+  }
+  if (spec.interleave == CU_TENSOR_MAP_INTERLEAVE_32B && spec.swizzle != CU_TENSOR_MAP_SWIZZLE_32B) {
+    error.set(TensorMapRule::SwizzleForInterleave,
+              "the 32-byte interleave is combined with a swizzle over %u bytes: it goes with the 32-byte "
+              "swizzle alone",
+              swizzle_span(spec.swizzle));
+    return false;
+  }
+  if (spec.allow_overlap) return true;
+  for (int i = 0; i + 1 < spec.rank; ++i) {
+    // The extent inside is one row for the first stride, shape times the next inner stride for the others.
+    const std::uint64_t inside =
+        i == 0 ? row_bytes(spec.element, spec.shape[0]) : spec.shape[i] * spec.strides[i - 1];
+    if (spec.strides[i] < inside && spec.shape[i + 1] > 1) {
+      error.set(TensorMapRule::StrideCoversExtent,
+                "strides[%d] is %llu bytes, but what lies inside dimension %d takes %llu: strides are in "
+                "bytes, not in "
+                "elements; call allow_overlap() if the slices are meant to overlap",
+                i, ull{spec.strides[i]}, i + 1, ull{inside});
+      return false;
+    }
+  }
+  return true;
+}
+
 }  // namespace detail
 
-/// Checks a description against every rule, in the order of the enumeration's groups, and returns the first
+/// Checks a description against every rule, and returns the first
 /// that is broken, or an error that is false. Host only; calls nothing.
 inline TensorMapError check(const TensorMapSpec& spec) {
   TensorMapError error;
-  detail::check_rank(spec, error) && detail::check_address(spec, error) && detail::check_shape(spec, error) &&
-      detail::check_strides(spec, error) &&
+  detail::check_modes(spec, error) && detail::check_rank(spec, error) && detail::check_address(spec, error) &&
+      detail::check_shape(spec, error) && detail::check_strides(spec, error) &&
+      detail::check_element_strides(spec, error) &&
       (spec.im2col ? detail::check_im2col(spec, error) : detail::check_box(spec, error)) &&
-      detail::check_element_strides(spec, error) && detail::check_modes(spec, error);
+      detail::check_beyond_driver(spec, error);
   return error;
 }
 
