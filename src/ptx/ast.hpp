@@ -271,7 +271,7 @@ struct Location {
 /// `.file N "path", mtime, size`.
 struct SourceFile {
   uint32_t number = 0;
-  std::string path;
+  std::string path;  ///< without `.` and `..` where they cancel out
 };
 
 /// A name of the PTX text that is not the text itself: `.target sm_90a, debug`.

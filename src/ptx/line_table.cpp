@@ -9,6 +9,8 @@
 
 #include <fmt/format.h>
 
+#include <filesystem>
+
 namespace sluice::ptx {
 
 /// `.file 1 "path", 1690000000, 4711`
@@ -16,6 +18,8 @@ bool Parser::parse_file() {
   SourceFile file;
   if (!parse_unsigned(file.number, "a file number")) return false;
   if (!lex_.string(file.path)) return expected("a file name in quotes");
+  // Build tools name sources from the build folder: `build/../src/kernel.cu`.
+  file.path = std::filesystem::path(file.path).lexically_normal().string();
   for (int i = 0; i < 2 && lex_.accept(','); ++i) {
     const Mark at = lex_.mark();
     Literal ignored;

@@ -383,7 +383,7 @@ TEST(Lines, inlined_frames_and_names) {
   ret;
 }
   .file 1 "kernel.cu"
-  .file 2 "pipe.hpp", 1700000000, 1234
+  .file 2 "build/../include/./pipe.hpp", 1700000000, 1234
   .section .debug_str
   {
 $L__info_string0:
@@ -399,7 +399,7 @@ $L__info_string1:
   const Function& f = kernel(m);
   ASSERT_EQ(f.code.size(), 4u);
   const Location& innermost = m.locations[f.code[2].loc];
-  EXPECT_EQ(m.files[innermost.file].path, "pipe.hpp");
+  EXPECT_EQ(m.files[innermost.file].path, "include/pipe.hpp");
   EXPECT_EQ(innermost.line, 80u);
   EXPECT_EQ(m.names[innermost.function_name], "bar");
   const Location& middle = m.locations[innermost.inlined_at];
