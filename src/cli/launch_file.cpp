@@ -133,6 +133,7 @@ class FileLaunch {
   Result<cuda::Function*> find_kernel(CUmodule module);
   Result<void> make_buffers();
   Result<std::vector<uint8_t>> argument(const ArgumentSpec& given);
+  Result<std::vector<uint8_t>> structure(const std::vector<ArgumentSpec>& members);
 
   cuda::Process& process_;
   const LaunchSpec& spec_;
@@ -165,7 +166,30 @@ Result<void> FileLaunch::make_buffers() {
   return {};
 }
 
+size_t alignment_of(const ArgumentSpec& member) {
+  if (member.kind == ArgumentSpec::Kind::Buffer) return sizeof(void*);
+  return member.kind == ArgumentSpec::Kind::TensorMap ? alignof(CUtensorMap) : member.bytes.size();
+}
+
+Result<std::vector<uint8_t>> FileLaunch::structure(const std::vector<ArgumentSpec>& members) {
+  const auto align = [](size_t size, size_t alignment) {
+    return (size + alignment - 1) / alignment * alignment;
+  };
+  std::vector<uint8_t> bytes;
+  size_t widest = 1;
+  for (const ArgumentSpec& member : members) {
+    SLUICE_ASSIGN_OR_RETURN(const std::vector<uint8_t> value, argument(member));
+    const size_t alignment = alignment_of(member);
+    bytes.resize(align(bytes.size(), alignment));
+    bytes.insert(bytes.end(), value.begin(), value.end());
+    widest = std::max(widest, alignment);
+  }
+  bytes.resize(align(bytes.size(), widest));
+  return bytes;
+}
+
 Result<std::vector<uint8_t>> FileLaunch::argument(const ArgumentSpec& given) {
+  if (given.kind == ArgumentSpec::Kind::Structure) return structure(given.members);
   if (given.kind == ArgumentSpec::Kind::Bytes) return given.bytes;
   if (given.kind == ArgumentSpec::Kind::Buffer) {
     const auto it = buffers_.find(given.name);

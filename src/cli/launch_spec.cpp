@@ -259,8 +259,18 @@ Result<TensorMapSpec> read_tensor_map(const std::string& name, const Json& value
   return map;
 }
 
-Result<ArgumentSpec> read_argument(const Json& value, const std::string& place) {
+Result<ArgumentSpec> read_argument(const Json& value, const std::string& place, bool may_be_structure) {
   ArgumentSpec argument;
+  if (value.is_array() && may_be_structure) {
+    if (value.empty() || value.size() > kMostArguments) return wrong(place, "a structure has members");
+    argument.kind = ArgumentSpec::Kind::Structure;
+    for (size_t i = 0; i < value.size(); ++i) {
+      SLUICE_ASSIGN_OR_RETURN(ArgumentSpec member,
+                              read_argument(value[i], fmt::format("{}[{}]", place, i), false));
+      argument.members.push_back(std::move(member));
+    }
+    return argument;
+  }
   if (!value.is_object() || value.empty())
     return wrong(place, "an object such as {\"buffer\": \"a\"} or {\"u32\": 7} is wanted here");
   if (value.contains("buffer") || value.contains("tensor_map")) {
@@ -327,7 +337,7 @@ Result<LaunchSpec> parse_launch_spec(std::string_view text, const std::string& d
       return wrong("arguments", "a list is wanted here");
     for (size_t i = 0; i < root["arguments"].size(); ++i) {
       SLUICE_ASSIGN_OR_RETURN(ArgumentSpec argument,
-                              read_argument(root["arguments"][i], fmt::format("arguments[{}]", i)));
+                              read_argument(root["arguments"][i], fmt::format("arguments[{}]", i), true));
       spec.arguments.push_back(std::move(argument));
     }
   }

@@ -51,11 +51,12 @@ struct TensorMapSpec {
 };
 
 struct ArgumentSpec {
-  enum class Kind : uint8_t { Buffer, TensorMap, Bytes };
+  enum class Kind : uint8_t { Buffer, TensorMap, Bytes, Structure };
   Kind kind = Kind::Bytes;
-  std::string name;            ///< of the buffer or tensor map
-  uint64_t offset = 0;         ///< into the buffer
-  std::vector<uint8_t> bytes;  ///< of a scalar
+  std::string name;                   ///< of the buffer or tensor map
+  uint64_t offset = 0;                ///< into the buffer
+  std::vector<uint8_t> bytes;         ///< of a scalar
+  std::vector<ArgumentSpec> members;  ///< of a structure, which is laid out as C does it
 };
 
 struct LaunchSpec {
