@@ -55,6 +55,8 @@ enum class Wait : uint8_t {
   Dependency,    ///< griddepcontrol.wait
 };
 
+constexpr uint64_t kNoLook = ~uint64_t{0};
+
 /// Lanes of a warp at one place.
 struct Split {
   uint32_t pc = 0;
@@ -68,7 +70,9 @@ struct Split {
       0;  ///< lanes whose mbarrier wait was satisfied when its phase completed, whatever came since
   uint64_t key = 0;
   uint64_t value = 0;
-  uint64_t deadline = 0;     ///< worker clock in ns, for timed waits
+  uint64_t deadline = 0;  ///< worker clock in ns, for timed waits
+  uint64_t looked =
+      kNoLook;  ///< offset and, in bit 0, parity of the mbarrier that it has just found unfinished
   uint64_t round_state = 0;  ///< hash of the registers at the last round of a loop that only looked
   uint32_t rounds = 0;       ///< backward jumps since the split was last put behind the others
 };

@@ -7,42 +7,91 @@
 #include <fmt/format.h>
 
 #include <map>
+#include <optional>
 #include <set>
 
 #include "machine/device.hpp"
+#include "machine/units/mbarrier.hpp"
 
 namespace sluice::machine {
 namespace {
 
-std::string what(const Split& split) {
+std::string mbarrier_wait(uint64_t offset, uint64_t parity) {
+  return fmt::format("for phase parity {} of the mbarrier at shared offset 0x{:x}", parity & 1, offset);
+}
+
+/// What one warp or several do, as the end of a sentence.
+std::string what(const Split& split, bool many) {
+  const auto wait = [&](std::string_view rest) { return fmt::format("wait{} {}", many ? "" : "s", rest); };
   switch (split.wait) {
     case Wait::None:
-      return "runs in a loop that changes nothing";
+      if (split.looked != kNoLook) return wait(mbarrier_wait(split.looked & ~uint64_t{7}, split.looked));
+      return many ? "run in a loop that changes nothing" : "runs in a loop that changes nothing";
     case Wait::Mbarrier:
-      return fmt::format("waits for phase parity {} of the mbarrier at shared offset 0x{:x}", split.value & 1,
-                         split.key);
+      return wait(mbarrier_wait(split.key, split.value));
     case Wait::NamedBarrier:
-      return fmt::format("waits at named barrier {}", split.key);
+      return wait(fmt::format("at named barrier {}", split.key));
     case Wait::ClusterBarrier:
-      return "waits at the cluster barrier";
+      return wait("at the cluster barrier");
     case Wait::Rendezvous:
-      return "waits for other lanes of the warp at an aligned or collective instruction";
+      return wait("for other lanes of the warp at an aligned or collective instruction");
     case Wait::WarpSync:
-      return fmt::format("waits at bar.warp.sync for lanes 0x{:08x}", split.value);
+      return wait(fmt::format("at bar.warp.sync for lanes 0x{:08x}", split.value));
     case Wait::BulkGroup:
-      return "waits for bulk copies";
+      return wait("for bulk copies");
     case Wait::CpAsyncGroup:
-      return "waits for cp.async copies";
+      return wait("for cp.async copies");
     case Wait::Wgmma:
-      return "waits for wgmma operations";
+      return wait("for wgmma operations");
     case Wait::Registers:
-      return fmt::format("waits for {} registers (setmaxnreg)", split.key);
+      return wait(fmt::format("for {} registers (setmaxnreg)", split.key));
     case Wait::Sleep:
-      return "sleeps in a loop that changes nothing";
+      return many ? "sleep in a loop that changes nothing" : "sleeps in a loop that changes nothing";
     case Wait::Dependency:
-      return "waits for the kernel before it";
+      return wait("for the kernel before it");
   }
-  return "waits";
+  return wait("");
+}
+
+/// `kernel.cu:77 (pipeline_tma_async.hpp:90, mbarrier.hpp:120)`: the line of the kernel, then what is inlined
+/// there.
+std::string place_with_frames(const program::Function& function, uint32_t instruction) {
+  const uint32_t first = instruction < function.code.size() ? function.code[instruction].loc : ptx::kNone;
+  if (first == ptx::kNone) return place_of(function, instruction);
+  std::vector<const ptx::Location*> frames;
+  for (uint32_t at = first; at != ptx::kNone; at = frames.back()->inlined_at)
+    frames.push_back(&function.module->locations[at]);
+  const auto path = [&](const ptx::Location& l) {
+    return std::string_view(function.module->files[l.file].path);
+  };
+  std::string text = fmt::format("{}:{}", path(*frames.back()), frames.back()->line);
+  frames.pop_back();
+  for (size_t i = frames.size(); i-- > 0;) {
+    const std::string_view whole = path(*frames[i]);
+    text += fmt::format("{}{}:{}", i + 1 == frames.size() ? " (" : ", ", whole.substr(whole.rfind('/') + 1),
+                        frames[i]->line);
+  }
+  return frames.empty() ? text : text + ")";
+}
+
+/// The mbarrier that the split waits for, if it waits for one.
+std::optional<uint32_t> waited_mbarrier(const Split& split) {
+  if (split.wait == Wait::Mbarrier) return static_cast<uint32_t>(split.key);
+  if (split.wait == Wait::None && split.looked != kNoLook)
+    return static_cast<uint32_t>(split.looked & ~uint64_t{7});
+  return std::nullopt;
+}
+
+/// What the current phase of an mbarrier still waits for.
+std::string what_is_missing(MbarrierPlace place) {
+  const MbarrierWord word = MbarrierWord::unpack(mbarrier_load(place));
+  std::string text =
+      fmt::format("mbarrier at shared offset 0x{:x} of CTA {}: phase {} (parity {}) waits for ", place.offset,
+                  place.cta->linear, mbarrier_completed(place), word.phase ? 1 : 0);
+  text += fmt::format("{} of {} arrivals", word.pending, word.expected);
+  if (word.tx > 0) text += fmt::format(" and {} bytes", word.tx);
+  if (word.tx < 0) text += fmt::format("; {} bytes have come that nothing expected", -word.tx);
+  return text + "\n";
 }
 
 std::string ranges(const std::set<uint32_t>& numbers) {
@@ -61,11 +110,12 @@ std::string ranges(const std::set<uint32_t>& numbers) {
 
 StuckReport describe_stuck(const LaunchContext& launch, const std::vector<const Cluster*>& clusters) {
   struct Key {
-    uint32_t cta, function, pc;
-    std::string text;
+    uint32_t cta;
+    std::string place, one, many;
     auto operator<=>(const Key&) const = default;
   };
   std::map<Key, std::set<uint32_t>> groups;
+  std::map<std::pair<uint32_t, uint32_t>, Cta*> mbarriers;  // by CTA and offset
   StuckReport report;
   bool first = true;
   for (const Cluster* cluster : clusters) {
@@ -73,7 +123,9 @@ StuckReport describe_stuck(const LaunchContext& launch, const std::vector<const 
       for (const auto& warp : cta->warps) {
         for (const Split& split : warp->splits) {
           const uint32_t function = warp->frames[split.frame].function;
-          groups[Key{cta->linear, function, split.pc, what(split)}].insert(warp->index);
+          const std::string place = place_with_frames(*launch.kernel->functions[function]->lowered, split.pc);
+          groups[Key{cta->linear, place, what(split, false), what(split, true)}].insert(warp->index);
+          if (const auto offset = waited_mbarrier(split)) mbarriers[{cta->linear, *offset}] = cta.get();
           if (first) {
             first = false;
             report.fault.function = function;
@@ -86,16 +138,24 @@ StuckReport describe_stuck(const LaunchContext& launch, const std::vector<const 
       }
     }
   }
-  constexpr size_t kMostLines = 24;
+  constexpr size_t kMostLines = 24;  // of each kind
   size_t lines = 0;
   for (const auto& [key, warps] : groups) {
-    if (++lines > kMostLines) {
+    if (lines++ == kMostLines) {
       report.text += fmt::format("... and {} more groups\n", groups.size() - kMostLines);
       break;
     }
-    report.text +=
-        fmt::format("{}: CTA {} warp{} {} {}\n", launch.device->place(*launch.kernel, key.function, key.pc),
-                    key.cta, warps.size() == 1 ? "" : "s", ranges(warps), key.text);
+    const bool many = warps.size() > 1;
+    report.text += fmt::format("{}: CTA {} warp{} {} {}\n", key.place, key.cta, many ? "s" : "",
+                               ranges(warps), many ? key.many : key.one);
+  }
+  lines = 0;
+  for (const auto& [place, cta] : mbarriers) {
+    if (lines++ == kMostLines) {
+      report.text += fmt::format("... and {} more mbarriers\n", mbarriers.size() - kMostLines);
+      break;
+    }
+    report.text += what_is_missing({cta, place.second});
   }
   report.fault.kind = FaultKind::Timeout;
   report.fault.message = "every live thread waits, and nothing in flight can wake one";

@@ -13,7 +13,7 @@ namespace sluice::machine {
 
 struct StuckReport {
   Fault fault;       ///< kind Timeout, placed at the first stuck wait
-  std::string text;  ///< one line per group of equal waits
+  std::string text;  ///< one line per group of equal waits, then one per mbarrier waited for
 };
 
 StuckReport describe_stuck(const LaunchContext& launch, const std::vector<const Cluster*>& clusters);

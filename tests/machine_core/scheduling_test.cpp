@@ -165,6 +165,41 @@ TEST(scheduling, barrier_that_some_warps_never_reach_is_a_timeout) {
   EXPECT_NE(result.detail.find("named barrier 0"), std::string::npos) << result.detail;
 }
 
+// One thread arrives where two are expected and 64 bytes are due; two warps wait, one of them by looking.
+TEST(scheduling, a_stuck_mbarrier_is_told_with_what_is_missing) {
+  const auto result = run(module_of(R"(
+.visible .entry k() {
+  .reg .pred %p<3>;
+  .reg .b32 %r<4>;
+  .shared .align 8 .b64 full;
+  mov.u32 %r1, %tid.x;
+  setp.ne.u32 %p1, %r1, 0;
+  @%p1 bra READY;
+  mbarrier.init.shared.b64 [full], 2;
+  mbarrier.arrive.expect_tx.shared.b64 _, [full], 64;
+READY:
+  bar.sync 0;
+  setp.ge.u32 %p1, %r1, 32;
+  @%p1 bra LOOK;
+WAIT:
+  mbarrier.try_wait.parity.shared.b64 %p2, [full], 0;
+  @!%p2 bra WAIT;
+  ret;
+LOOK:
+  mbarrier.test_wait.parity.shared.b64 %p2, [full], 0;
+  @!%p2 bra LOOK;
+  ret;
+}
+)"),
+                          "k", {}, {.block = 64});
+  EXPECT_EQ(result.fault.kind, machine::FaultKind::Timeout);
+  for (const char* text :
+       {"warp 0 waits for phase parity 0 of the mbarrier", "warp 1 waits for phase parity 0 of the mbarrier",
+        "of CTA 0: phase 0 (parity 0) waits for 1 of 2 arrivals and 64 bytes"}) {
+    EXPECT_NE(result.detail.find(text), std::string::npos) << text << "\nin\n" << result.detail;
+  }
+}
+
 TEST(scheduling, waiting_with_the_clock_ends_by_time) {
   auto* out = buffer<uint32_t>(1);
   const auto result = run(module_of(R"(

@@ -278,17 +278,19 @@ bool look(Warp& w, const MbarrierArgs& a, uint32_t lanes, Looked& found) {
   });
 }
 
-void set_done(Warp& w, const MbarrierArgs& a, uint32_t lanes, uint32_t done) {
+void answer(Warp& w, const MbarrierArgs& a, uint32_t lanes, const Looked& found) {
   uint32_t& predicate = w.predicate(a.done);
-  predicate = (predicate & ~lanes) | done;
+  predicate = (predicate & ~lanes) | found.done;
+  if (found.done != lanes) w.polled = true;
+  w.splits[w.current].looked =
+      found.done == lanes || !found.uniform ? kNoLook : found.place.offset | (found.parity & 1);
 }
 
 Step test_wait(Warp& w, const Op& op, uint32_t lanes) {
   const MbarrierArgs& a = args_of(op);
   Looked found;
   if (!look(w, a, lanes, found)) return Step::Fault;
-  set_done(w, a, lanes, found.done);
-  if (found.done != lanes) w.polled = true;
+  answer(w, a, lanes, found);
   return Step::Next;
 }
 
@@ -321,8 +323,7 @@ Step try_wait(Warp& w, const Op& op, uint32_t lanes) {
     return w.block_until(Wait::Mbarrier, found.place.offset, found.parity, deadline);
   }
   split.deadline = 0;
-  set_done(w, a, lanes, found.done);
-  if (found.done != lanes) w.polled = true;
+  answer(w, a, lanes, found);
   return Step::Next;
 }
 

@@ -106,7 +106,10 @@ Step load(Warp& w, const Op& op, uint32_t lanes) {
     return Step::Fault;
   }
   gather_any<E>(w, t, lanes, pointers);
-  if (t.polls) w.polled = true;
+  if (t.polls) {
+    w.polled = true;
+    w.splits[w.current].looked = kNoLook;
+  }
   emit_access(w, event::Kind::Read, t.address.window, lanes, addresses,
               static_cast<uint32_t>(sizeof(E)) * t.count, t.semantics, t.scope);
   return Step::Next;
