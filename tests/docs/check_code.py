@@ -6,13 +6,16 @@
 #
 #   * a block after `<!-- excerpt: FILE -->` is part of that file of the repository, line for line (indentation may be
 #     taken off as a whole);
+#   * a block after `<!-- prints: COMMAND -->` is part of what the command prints, line for line, folders of sources left
+#     out; the command names programs below `build/`, and is run where --build says what that is;
 #   * a block of C++ after `<!-- continues -->` belongs to the C++ blocks before it in the document, back to the last one
 #     that stands alone;
 #   * every other block of C++ is a file of its own and compiles for sm_90a without a warning.
 #
-#   usage: check_code.py DOCUMENT... --nvcc NVCC --include DIR [--std 20]
+#   usage: check_code.py DOCUMENT... --nvcc NVCC --include DIR [--std 20] [--build DIR]
 import argparse
 import pathlib
+import re
 import subprocess
 import sys
 import tempfile
@@ -73,6 +76,16 @@ def check_excerpt(document, block):
     return ""
 
 
+def check_output(document, block, build):
+    command = block.directive.split(":", 1)[1].strip()
+    words = [re.sub(r"^build/", f"{build}/", word) for word in command.split()]
+    result = subprocess.run(words, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, timeout=120)
+    printed = re.sub(r"[^\s(]*/([\w.-]+\.(?:cuh?|hpp|cpp):\d)", r"\1", result.stdout)
+    if not is_excerpt(block.text, printed):
+        return f"{document}:{block.line}: `{command}` does not print this. It prints:\n{printed}"
+    return ""
+
+
 def compile_text(text, options, name):
     with tempfile.TemporaryDirectory() as folder:
         source = pathlib.Path(folder) / "block.cu"
@@ -89,15 +102,20 @@ def main():
     parser.add_argument("--nvcc", default="nvcc")
     parser.add_argument("--include", default=str(ROOT / "include"))
     parser.add_argument("--std", default="20")
+    parser.add_argument("--build")
     options = parser.parse_args()
 
-    faults, compiled, quoted = [], 0, 0
+    faults, compiled, quoted, run = [], 0, 0, 0
     for document in map(pathlib.Path, options.documents):
         programs = []  # [line, text]
         for block in read_blocks(document):
             if block.directive.startswith("excerpt:"):
                 faults.append(check_excerpt(document, block))
                 quoted += 1
+            elif block.directive.startswith("prints:"):
+                if options.build:
+                    faults.append(check_output(document, block, options.build))
+                    run += 1
             elif block.language in ("cpp", "cuda", "c++"):
                 if block.directive == "continues" and programs:
                     programs[-1][1] += block.text
@@ -109,7 +127,7 @@ def main():
     faults = [fault for fault in faults if fault]
     for fault in faults:
         print(fault)
-    print(f"{compiled} programs compiled, {quoted} excerpts compared, {len(faults)} faults")
+    print(f"{compiled} programs compiled, {quoted} excerpts and {run} outputs compared, {len(faults)} faults")
     sys.exit(1 if faults else 0)
 
 
