@@ -10,6 +10,7 @@
 #include "hardware_case.hpp"
 #include "map_cases.hpp"
 #include "mbarrier_cases.hpp"
+#include "remote_cases.hpp"
 #include "tensor_cases.hpp"
 #include "tensor_limits.hpp"
 #include "wgmma_cases.hpp"
@@ -34,6 +35,7 @@ inline std::vector<Case> all_cases() {
   add_bulk_limits(cases);
   add_tensor_limits(cases);
   add_barrier_faults(cases);
+  add_remote_cases(cases);
   return cases;
 }
 
