@@ -76,12 +76,13 @@ uint32_t repetitions(const Form& form) {
   if (form.opcode == Opcode::lop3) return 12;
   if (form.family == Family::Convert) return 2;
   if (form.family == Family::Video) return 3;
-  if (form.opcode == Opcode::mov || form.family == Family::Float) return 2;
+  if (form.opcode == Opcode::mov || form.opcode == Opcode::isspacep) return 2;
+  if (form.family == Family::Float || form.family == Family::Half) return 2;
   return 1;
 }
 
 Flavour flavour_of(const Form& form, const OperandSpec& spec, bool special) {
-  if (special && form.family == Family::Float) return Flavour::Special;
+  if (special && (form.family == Family::Float || form.family == Family::Half)) return Flavour::Special;
   if (form.family == Family::Mma) return Flavour::Moderate;
   switch (form.opcode) {
     case Opcode::shfl:
@@ -273,16 +274,6 @@ void write_register_case(KernelText& k, const Form& form, const Mods& mods, uint
   }
 }
 
-/// Forms that the reference assembler refuses although the row allows them are left out by it, not by us; a
-/// few have no defined result.
-bool has_defined_result(const Form& form, const Mods& mods) {
-  // Without .sat or saturation a carry chain is defined everywhere; the deprecated forms without a mask are
-  // refused for new targets.
-  if (form.opcode == Opcode::shfl || form.opcode == Opcode::vote) return false;
-  (void)mods;
-  return true;
-}
-
 }  // namespace
 
 std::vector<Case> all_cases() {
@@ -293,11 +284,11 @@ std::vector<Case> all_cases() {
     const bool registers = works_on_registers(form);
     if (!registers && !has_special_case(form)) continue;
     for (const Mods& mods : ptx::variants(form, variant_limit(form))) {
-      if (!has_defined_result(form, mods)) continue;
       for (uint32_t r = 0; r < repetitions(form); ++r) {
         Case c;
         c.form = static_cast<uint16_t>(form.id);
         c.mods = mods;
+        c.old = ptx::requirement(form, mods).removed_ptx != 0;
         const std::string text = std::string(form.name) + " " + instruction_text(form, mods);
         c.name = text + " " + std::to_string(r);
         if (!names.insert(c.name).second) continue;
@@ -307,7 +298,7 @@ std::vector<Case> all_cases() {
         c.entry = "k_" + std::string(form.name) + "_" + std::to_string(hash_of(c.name) % 1'000'000'007);
         KernelText k;
         const bool written = registers ? (write_register_case(k, form, mods, choice, r == 1), true)
-                                       : write_special_case(k, form, mods, choice);
+                                       : write_special_case(k, form, mods, choice, r);
         if (!written) continue;
         k.finish(c);
         cases.push_back(std::move(c));
@@ -317,8 +308,21 @@ std::vector<Case> all_cases() {
   return cases;
 }
 
+std::vector<std::vector<const Case*>> modules_of(const std::vector<const Case*>& cases) {
+  constexpr size_t kMost = 100;
+  std::vector<std::vector<const Case*>> modules;
+  for (const Case* c : cases) {
+    if (modules.empty() || modules.back().size() == kMost || modules.back().front()->old != c->old)
+      modules.emplace_back();
+    modules.back().push_back(c);
+  }
+  return modules;
+}
+
 std::string module_text(const std::vector<const Case*>& cases) {
-  std::string text = ".version 9.0\n.target sm_90a\n.address_size 64\n\n";
+  const bool old = !cases.empty() && cases.front()->old;
+  std::string text = old ? ".version 6.3\n.target sm_70\n" : ".version 9.0\n.target sm_90a\n";
+  text += ".address_size 64\n\n";
   text += ".const .align 16 .b8 c_cells[4096] = {";
   for (int i = 0; i < 4096; ++i) text += (i == 0 ? "" : ",") + std::to_string((i * 37 + i / 7 + 11) & 0xff);
   text += "};\n\n";

@@ -31,6 +31,7 @@ struct Case {
   std::string name;  ///< "add_int add.s32" plus what else was chosen; unique
   uint16_t form = 0;
   ptx::Mods mods;
+  bool old = false;  ///< gone from the ISA: needs a module of a version that had it
   std::string kernel;  ///< PTX of the entry, with its name as `@` placeholders filled in: see `module_text`
   std::string entry;   ///< its name
   uint32_t in_stride = 0;
@@ -42,7 +43,10 @@ struct Case {
 /// All cases, in table order.
 std::vector<Case> all_cases();
 
-/// A module of the given cases.
+/// The cases in groups of one module each, in order.
+std::vector<std::vector<const Case*>> modules_of(const std::vector<const Case*>& cases);
+
+/// A module of such a group, or of a part of it.
 std::string module_text(const std::vector<const Case*>& cases);
 
 /// The 64 bytes that every kernel gets by value.

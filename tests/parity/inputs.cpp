@@ -87,6 +87,10 @@ constexpr uint64_t kBf16[] = {0x0000, 0x8000, 0x3f80, 0xbf80, 0x7f80, 0xff80, 0x
 constexpr uint64_t kSpecialF32[] = {0x00800000, 0x80800000, 0x00800001, 0x00ffffff, 0x3f7fffff, 0xbf7fffff,
                                     0x3f7ffffe, 0x3f800000, 0x3f000000, 0x3f000001, 0x7e800000, 0x7e800001,
                                     0xfe800001, 0x7f000000, 0x80000000, 0x00000000, 0x7fc00000};
+constexpr uint64_t kSpecialF16[] = {0x0400, 0x8400, 0x0401, 0x07ff, 0x3bff, 0xbbff, 0x3bfe, 0x3c00, 0x3800, 0x3801,
+                                    0x7800, 0x7801, 0x7bff, 0x8000, 0x0000, 0x7e00, 0x0001, 0x03ff, 0x1400};
+constexpr uint64_t kSpecialBf16[] = {0x0080, 0x8080, 0x0081, 0x00ff, 0x3f7f, 0xbf7f, 0x3f7e, 0x3f80, 0x3f00, 0x3f01,
+                                     0x7e80, 0x7e81, 0x7f7f, 0x8000, 0x0000, 0x7fc0, 0x0001, 0x007f, 0x3300};
 constexpr uint64_t kSpecialF64[] = {
     0x7ff8000000000aaa, 0xfff8000000000bbb, 0x7ff0000000000ccc, 0xfff0000000000ddd, 0x7ffc000000000111,
     0x7ff4000000000222, 0x3ff0000000000000, 0x7ff0000000000000, 0xfff0000000000000, 0x0000000000000000};
@@ -147,8 +151,10 @@ uint64_t make_value(Random& random, ScalarType type, Flavour flavour) {
     case ScalarType::pred:
       return random.next() >> 63;
     case ScalarType::f16:
+      if (flavour == Flavour::Special) return pick(random, kSpecialF16);
       return make_float(random, kF16, 5, 10, flavour);
     case ScalarType::bf16:
+      if (flavour == Flavour::Special) return pick(random, kSpecialBf16);
       return make_float(random, kBf16, 8, 7, flavour);
     case ScalarType::f16x2: {
       const uint64_t low = make_value(random, ScalarType::f16, flavour);

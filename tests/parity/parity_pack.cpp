@@ -4,15 +4,18 @@
 // Writes the parity cases for the recorder, and brings the recorder's answer into the form that the test
 // reads.
 //
-//   parity_pack write FOLDER [REJECTED]     modules (module_NN.ptx), inputs.bin, manifest.txt; names in the
-//   file
-//                                           REJECTED are left out
-//   parity_pack merge FOLDER RECORDED DATA  RECORDED is what the recorder wrote for FOLDER
+//   parity_pack write FOLDER [--rejected FILE] [--recorded DATA]
+//                                           modules (module_NN.ptx), inputs.bin, manifest.txt; the names in FILE and
+//                                           the cases that DATA has are left out
+//   parity_pack merge FOLDER RECORDED DATA  adds to DATA what the recorder wrote for FOLDER, and drops what is no case
+//                                           any more
 //   parity_pack list                        rows of the table without a case
 #include <cstdio>
 #include <cstring>
+#include <filesystem>
 #include <fstream>
 #include <iostream>
+#include <map>
 #include <set>
 #include <sstream>
 
@@ -24,8 +27,6 @@ namespace {
 using namespace sluice;
 using parity::Case;
 
-constexpr size_t kPerModule = 100;
-
 void write_file(const std::string& path, const void* data, size_t bytes) {
   std::ofstream out(path, std::ios::binary);
   out.write(static_cast<const char*>(data), static_cast<std::streamsize>(bytes));
@@ -35,33 +36,51 @@ void write_file(const std::string& path, const void* data, size_t bytes) {
   }
 }
 
-int write_pack(const std::string& folder, const char* rejected_file) {
-  std::set<std::string> rejected;
-  if (rejected_file != nullptr) {
-    std::ifstream in(rejected_file);
-    for (std::string line; std::getline(in, line);) rejected.insert(line);
+/// Recorded results by name.
+using Records = std::map<std::string, parity::Recorded>;
+
+Records read_records(const std::string& path) {
+  std::vector<parity::Recorded> list;
+  if (!parity::load_records(path, list)) {
+    std::fprintf(stderr, "cannot read %s\n", path.c_str());
+    std::exit(1);
   }
+  Records records;
+  for (parity::Recorded& r : list) records.emplace(r.name, std::move(r));
+  return records;
+}
+
+bool is_recorded(const Records& records, const Case& c) {
+  const auto found = records.find(c.name);
+  return found != records.end() && found->second.fingerprint == parity::fingerprint(c);
+}
+
+int write_pack(const std::string& folder, const std::string& rejected_file, const std::string& data) {
+  std::set<std::string> rejected;
+  std::ifstream in(rejected_file);
+  for (std::string line; std::getline(in, line);) rejected.insert(line);
+  const Records records = data.empty() ? Records{} : read_records(data);
   const std::vector<Case> cases = parity::all_cases();
   std::ostringstream manifest;
   std::string inputs;
   size_t out_bytes = 0, kept = 0;
+  std::vector<const Case*> all;
+  for (const Case& c : cases) all.push_back(&c);
   // A case stays in its module whatever is left out.
-  for (size_t first = 0; first < cases.size(); first += kPerModule) {
-    std::vector<const Case*> members;
-    for (size_t i = first; i < std::min(cases.size(), first + kPerModule); ++i) {
-      const Case& c = cases[i];
-      if (rejected.contains(c.name)) continue;
-      members.push_back(&c);
+  size_t module = 0;
+  for (std::vector<const Case*>& members : parity::modules_of(all)) {
+    std::erase_if(members, [&](const Case* c) { return rejected.contains(c->name) || is_recorded(records, *c); });
+    for (const Case* c : members) {
       char print[32];
-      std::snprintf(print, sizeof print, "%016llx", static_cast<unsigned long long>(parity::fingerprint(c)));
-      manifest << first / kPerModule << ' ' << c.entry << ' ' << c.in_stride << ' ' << c.out_stride << ' '
-               << inputs.size() << ' ' << print << ' ' << c.name << '\n';
-      inputs.append(reinterpret_cast<const char*>(c.inputs.data()), c.inputs.size());
-      out_bytes += size_t{c.out_stride} * parity::kThreads;
+      std::snprintf(print, sizeof print, "%016llx", static_cast<unsigned long long>(parity::fingerprint(*c)));
+      manifest << module << ' ' << c->entry << ' ' << c->in_stride << ' ' << c->out_stride << ' ' << inputs.size()
+               << ' ' << print << ' ' << c->name << '\n';
+      inputs.append(reinterpret_cast<const char*>(c->inputs.data()), c->inputs.size());
+      out_bytes += size_t{c->out_stride} * parity::kThreads;
     }
     kept += members.size();
     const std::string text = parity::module_text(members);
-    write_file(folder + "/module_" + std::to_string(first / kPerModule) + ".ptx", text.data(), text.size());
+    write_file(folder + "/module_" + std::to_string(module++) + ".ptx", text.data(), text.size());
   }
   const std::vector<uint8_t> blob = parity::blob();
   write_file(folder + "/blob.bin", blob.data(), blob.size());
@@ -80,8 +99,8 @@ int merge(const std::string& folder, const std::string& recorded, const std::str
     return 1;
   }
   // The recording: for each case of the manifest one status byte and, where it is 0, the output records.
-  std::vector<parity::Recorded> all;
-  size_t failed = 0;
+  Records records = std::filesystem::exists(data) ? read_records(data) : Records{};
+  size_t added = 0, failed = 0;
   for (std::string line; std::getline(manifest, line);) {
     std::istringstream fields(line);
     parity::Recorded r;
@@ -104,13 +123,18 @@ int merge(const std::string& folder, const std::string& recorded, const std::str
     }
     r.outputs.resize(size_t{out_stride} * parity::kThreads);
     in.read(reinterpret_cast<char*>(r.outputs.data()), static_cast<std::streamsize>(r.outputs.size()));
-    all.push_back(std::move(r));
+    ++added;
+    records[r.name] = std::move(r);
+  }
+  std::vector<parity::Recorded> all;
+  for (const Case& c : parity::all_cases()) {
+    if (is_recorded(records, c)) all.push_back(std::move(records[c.name]));
   }
   if (!parity::save_records(data, all)) {
     std::fprintf(stderr, "cannot write %s\n", data.c_str());
     return 1;
   }
-  std::printf("%zu cases recorded, %zu failed on the GPU\n", all.size(), failed);
+  std::printf("%zu cases added, %zu failed on the GPU, %zu in all\n", added, failed, all.size());
   return 0;
 }
 
@@ -127,9 +151,13 @@ int list() {
 
 int main(int argc, char** argv) {
   const std::string command = argc > 1 ? argv[1] : "";
-  if (command == "write" && argc >= 3) return write_pack(argv[2], argc > 3 ? argv[3] : nullptr);
+  if (command == "write" && argc >= 3 && argc % 2 == 1) {
+    std::map<std::string, std::string> options;
+    for (int i = 3; i < argc; i += 2) options[argv[i]] = argv[i + 1];
+    return write_pack(argv[2], options["--rejected"], options["--recorded"]);
+  }
   if (command == "merge" && argc == 5) return merge(argv[2], argv[3], argv[4]);
   if (command == "list") return list();
-  std::fprintf(stderr, "usage: parity_pack write FOLDER [REJECTED] | merge FOLDER RECORDED DATA | list\n");
+  std::fprintf(stderr, "usage: parity_pack write FOLDER [--rejected FILE] [--recorded DATA] | merge FOLDER RECORDED DATA | list\n");
   return 2;
 }

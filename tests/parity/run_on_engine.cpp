@@ -11,7 +11,6 @@
 namespace sluice::parity {
 namespace {
 
-constexpr size_t kPerModule = 100;
 constexpr uint64_t kOutBytes = 1 << 20;
 
 void run_module(machine::Device& device, const std::vector<const Case*>& cases, uint64_t in, uint64_t out,
@@ -71,13 +70,8 @@ std::vector<Ran> run_on_engine(const std::vector<const Case*>& cases) {
   for (const Case* c : cases) most = std::max(most, c->inputs.size());
   const uint64_t in = get(most + 16), out = get(kOutBytes), scratch = get(kScratchBytes);
   if (in == 0 || out == 0 || scratch == 0) return results;
-  for (size_t first = 0; first < cases.size(); first += kPerModule) {
-    const auto last = std::min(cases.size(), first + kPerModule);
-    run_module(device,
-               {cases.begin() + static_cast<std::ptrdiff_t>(first),
-                cases.begin() + static_cast<std::ptrdiff_t>(last)},
-               in, out, scratch, results);
-  }
+  for (const std::vector<const Case*>& module : modules_of(cases))
+    run_module(device, module, in, out, scratch, results);
   return results;
 }
 

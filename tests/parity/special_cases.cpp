@@ -439,6 +439,16 @@ bool write_wmma_mma(KernelText& k, const Form& form, const Mods& mods, uint32_t)
 // --- address windows
 // -----------------------------------------------------------------------------------------------------------
 
+/// isspacep of a parameter's generic address.
+bool write_parameter_window(KernelText& k, const Form& form, const Mods& mods) {
+  const std::string address = k.declare(64), p = k.declare(1);
+  k.line("mov.u64 " + address + ", p_blob;");
+  k.line("cvta.param.u64 " + address + ", " + address + ";");
+  k.line(instruction_text(form, mods) + " " + p + ", " + address + ";");
+  k.output(p, 1, ScalarType::pred);
+  return true;
+}
+
 bool write_address(KernelText& k, const Form& form, const Mods& mods, uint32_t choice) {
   const std::string instruction = instruction_text(form, mods);
   if (form.opcode == Opcode::isspacep) {
@@ -570,7 +580,8 @@ bool has_special_case(const Form& form) {
   return writer_of(form) != nullptr;
 }
 
-bool write_special_case(KernelText& k, const Form& form, const Mods& mods, uint32_t choice) {
+bool write_special_case(KernelText& k, const Form& form, const Mods& mods, uint32_t choice, uint32_t repetition) {
+  if (form.opcode == Opcode::isspacep && repetition == 1) return write_parameter_window(k, form, mods);
   return writer_of(form)(k, form, mods, choice);
 }
 

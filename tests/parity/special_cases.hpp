@@ -12,6 +12,8 @@ namespace sluice::parity {
 /// Whether rows like this one have a shape of their own.
 bool has_special_case(const ptx::Form& form);
 /// Writes the case; false where this choice of modifiers has no meaning outside a larger program.
-bool write_special_case(KernelText& k, const ptx::Form& form, const ptx::Mods& mods, uint32_t choice);
+/// `repetition` 1 is another case of the same choice.
+bool write_special_case(KernelText& k, const ptx::Form& form, const ptx::Mods& mods, uint32_t choice,
+                        uint32_t repetition);
 
 }  // namespace sluice::parity

@@ -4,9 +4,9 @@
 """Builds the pack that tools/record/parity.cu runs on a GPU: writes the parity cases, assembles their modules with
 ptxas, and leaves out (and lists) the forms that the assembler refuses.
 
-    parity_build.py PARITY_PACK FOLDER [--ptxas ptxas] [--rejected FILE]
+    parity_build.py PARITY_PACK FOLDER [--ptxas ptxas] [--rejected FILE] [--recorded DATA]
 
-PARITY_PACK is the program of tests/parity. FOLDER gets module_N.cubin, inputs.bin, blob.bin, manifest.txt. FILE
+PARITY_PACK is the program of tests/parity. With --recorded the cases of DATA are left out: a pack of what is new. FOLDER gets module_N.cubin, inputs.bin, blob.bin, manifest.txt. FILE
 (default: tests/parity/data/rejected.txt) is rewritten: one case name per line. errors.txt in FOLDER says why.
 """
 
@@ -59,13 +59,17 @@ def main():
     parser.add_argument("--ptxas", default="ptxas")
     root = pathlib.Path(__file__).resolve().parents[2]
     parser.add_argument("--rejected", type=pathlib.Path, default=root / "tests/parity/data/rejected.txt")
+    parser.add_argument("--recorded", type=pathlib.Path)
     options = parser.parse_args()
+    write = [options.parity_pack, "write", str(options.folder)]
+    if options.recorded:
+        write += ["--recorded", str(options.recorded)]
     options.folder.mkdir(parents=True, exist_ok=True)
     options.rejected.parent.mkdir(parents=True, exist_ok=True)
     for old in options.folder.glob("module_*"):
         old.unlink()
 
-    subprocess.run([options.parity_pack, "write", str(options.folder)], check=True)
+    subprocess.run(write, check=True)
     rejected = {}
     for source in sorted(options.folder.glob("module_*.ptx")):
         while errors := assemble(options.ptxas, source):
@@ -77,7 +81,7 @@ def main():
     options.rejected.write_text("".join(sorted(name + "\n" for name in rejected)))
     (options.folder / "errors.txt").write_text("".join(f"{name}: {why}\n" for name, why in sorted(rejected.items())))
     print(f"{len(rejected)} refused by the assembler")
-    subprocess.run([options.parity_pack, "write", str(options.folder), str(options.rejected)], check=True)
+    subprocess.run(write + ["--rejected", str(options.rejected)], check=True)
     for source in options.folder.glob("module_*.ptx"):
         source.unlink()
 
