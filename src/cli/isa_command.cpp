@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "cli/command.hpp"
-#include "machine/bind.hpp"
+#include "machine/support.hpp"
 #include "ptx/table.hpp"
 
 namespace sluice::cli {
@@ -21,25 +21,6 @@ struct IsaArguments {
   bool json = false;
 };
 
-/// What the engine does with a row.
-enum class Support { Executed, Missing, OutOfScope };
-
-Support support_of(const ptx::Form& form) {
-  if (!form.in_scope()) return Support::OutOfScope;
-  return machine::find_bind(form.opcode) != nullptr ? Support::Executed : Support::Missing;
-}
-
-const char* word(Support support) {
-  switch (support) {
-    case Support::Executed:
-      return "yes";
-    case Support::Missing:
-      return "no";
-    default:
-      return "out of scope";
-  }
-}
-
 std::string target(const ptx::SmVersion& sm) {
   std::string text = fmt::format("sm_{}", sm.number);
   if (sm.suffix != 0) text += sm.suffix;
@@ -48,12 +29,14 @@ std::string target(const ptx::SmVersion& sm) {
 
 int print_isa(const IsaArguments& arguments) {
   nlohmann::json rows = nlohmann::json::array();
-  size_t counts[3] = {};
+  size_t counts[4] = {};
+  const std::vector<machine::RowSupport> supported = machine::row_support();
   std::string_view family;
   for (const ptx::Form& form : ptx::forms()) {
-    const Support support = support_of(form);
+    const auto& [support, refused] = supported[static_cast<size_t>(form.id)];
     ++counts[static_cast<size_t>(support)];
-    if (arguments.missing && support == Support::Executed) continue;
+    const bool missing = support == machine::Support::Partly || support == machine::Support::Missing;
+    if (arguments.missing && !missing) continue;
     if (arguments.json) {
       rows.push_back({{"name", form.name},
                       {"syntax", ptx::syntax(form)},
@@ -62,23 +45,26 @@ int print_isa(const IsaArguments& arguments) {
                       {"target", target(form.sm)},
                       {"exactness", ptx::spelling(form.exactness)},
                       {"section", form.section},
-                      {"executed", word(support)}});
+                      {"executed", machine::spelling(support)},
+                      {"refused", refused}});
       continue;
     }
     if (family != ptx::spelling(form.family)) {
       family = ptx::spelling(form.family);
       fmt::print("\n{}\n", family);
     }
-    fmt::print("  {:<12}  {:<14}  {:<8}  {}\n", word(support), ptx::spelling(form.exactness), target(form.sm),
-               ptx::syntax(form));
+    fmt::print("  {:<12}  {:<14}  {:<8}  {}\n", machine::spelling(support), ptx::spelling(form.exactness),
+               target(form.sm), ptx::syntax(form));
+    if (missing) fmt::print("                refused: {}\n", refused);
   }
   if (arguments.json) {
     fmt::print("{}\n", nlohmann::json{{"format", 1}, {"rows", std::move(rows)}}.dump(2));
     return 0;
   }
   fmt::print(
-      "\n{} rows executed, {} missing, {} out of scope (textures, surfaces, graphics, other architectures)\n",
-      counts[0], counts[1], counts[2]);
+      "\n{} rows executed, {} in part, {} missing, {} out of scope (textures, surfaces, graphics, other "
+      "architectures)\n",
+      counts[0], counts[1], counts[2], counts[3]);
   return 0;
 }
 

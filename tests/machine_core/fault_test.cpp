@@ -77,4 +77,11 @@ TEST(fault, other_launches_still_run_afterwards) {
   EXPECT_EQ(memory[0], 5u);
 }
 
+TEST(fault, discard_needs_128_bytes_that_may_be_written) {
+  auto* memory = upload(std::vector<uint32_t>(32, 7));
+  EXPECT_EQ(run_body("discard.global.L2 [%rd1], 128;", memory).fault.kind, FaultKind::None);
+  EXPECT_EQ(run_body("discard.global.L2 [%rd1+64], 128;", memory).fault.kind, FaultKind::MisalignedAddress);
+  EXPECT_EQ(run_body("discard.global.L2 [%rd1+128], 128;", memory).fault.kind, FaultKind::IllegalAddress);
+}
+
 }  // namespace

@@ -5,7 +5,7 @@
 // must be accepted by ptxas, so that the table allows nothing that does not exist. Exit code 77 where there
 // is no ptxas of CUDA 13.0 or newer.
 #include "ptx/table.hpp"
-#include "samples.hpp"
+#include "ptx/samples.hpp"
 
 #include <fmt/format.h>
 #include <unistd.h>

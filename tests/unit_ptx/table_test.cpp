@@ -6,7 +6,7 @@
 #include "ptx/table.hpp"
 #include "ptx/print.hpp"
 #include "ptx/tokens.hpp"
-#include "samples.hpp"
+#include "ptx/samples.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -289,6 +289,27 @@ Result<Op> bind_hint(Binder& b) {
   return b.op(nothing);
 }
 
+/// MODEL: discard is a write of indeterminate bytes; here they stay what they were.
+constexpr uint32_t kDiscarded = 128;
+Step discard(Warp& w, const Op& op, uint32_t lanes) {
+  const auto& address = *static_cast<const Address*>(op.extra);
+  uint64_t addresses[kLanes];
+  uint8_t* pointers[kLanes];
+  compute_addresses(w, address, lanes, addresses);
+  if (!translate(w, address.window, lanes, addresses, kDiscarded, true, pointers)) return Step::Fault;
+  w.acted = true;
+  emit_access(w, event::Kind::Write, address.window, lanes, addresses, kDiscarded, event::Semantics::Weak,
+              event::Scope::Cta);
+  return Step::Next;
+}
+Result<Op> bind_discard(Binder& b) {
+  if (b.immediate(b.operand(1), ScalarType::u32) != kDiscarded) return b.unsupported("a size other than 128");
+  Op op = b.op(discard);
+  SLUICE_ASSIGN_OR_RETURN(const Address address, bind_memory_address(b, b.operand(0), b.mods().space()));
+  op.extra = b.extra(address);
+  return op;
+}
+
 /// A cache policy is opaque; the value only has to be the same for equal requests.
 Step policy(Warp& w, const Op& op, uint32_t lanes) {
   uint64_t* d = w.u64(op.d);
@@ -308,6 +329,7 @@ constexpr BindRow kRows[] = {
     {Opcode::prefetch, bind_hint},
     {Opcode::prefetchu, bind_hint},
     {Opcode::applypriority, bind_hint},
+    {Opcode::discard, bind_discard},
     {Opcode::createpolicy, bind_policy},
 };
 

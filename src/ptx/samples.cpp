@@ -3,7 +3,7 @@
 //
 // Sample statements: see samples.hpp. Registers are %c (8 bits), %h, %r, %l, %q (16 to 128 bits, untyped),
 // %f, %d (f32, f64), %p (predicates); constants are such that the reference assembler accepts them.
-#include "samples.hpp"
+#include "ptx/samples.hpp"
 
 #include <fmt/format.h>
 
