@@ -43,12 +43,14 @@ std::vector<Sample> samples_of(bool past) {
 class AnyPlace final : public Symbols {
  public:
   uint64_t global_address(uint32_t) const override { return kArenaBase; }
-  uint32_t shared_offset(const program::Function&, const ptx::Operand&) const override { return kReservedShared; }
+  uint32_t shared_offset(const program::Function&, const ptx::Operand&) const override {
+    return kReservedShared;
+  }
   Result<uint32_t> function_index(uint32_t module_function) const override { return module_function; }
   bool is_entry_parameter(const program::Function& function, uint32_t variable) const override {
     const auto& params = function.source->params;
-    return function.source->is_entry &&
-           std::any_of(params.begin(), params.end(), [&](const ptx::Param& p) { return p.index == variable; });
+    return function.source->is_entry && std::any_of(params.begin(), params.end(),
+                                                    [&](const ptx::Param& p) { return p.index == variable; });
   }
   uint32_t parameter_offset(const program::Function&, uint32_t) const override { return 0; }
   uint64_t function_address(uint32_t module_function) const override { return module_function + 1; }
@@ -75,7 +77,8 @@ Result<std::vector<std::string>> bind_samples(const std::vector<Sample>& samples
     if (at >= samples.size()) continue;
     binder.begin(i);
     const Bind bind = find_bind(function.code[i].op);
-    const Result<Op> op = bind != nullptr ? bind(binder) : binder.unsupported("the engine does not execute this");
+    const Result<Op> op =
+        bind != nullptr ? bind(binder) : binder.unsupported("the engine does not execute this");
     if (!op.has_value()) refused[at] = op.error().message;
   }
   return refused;

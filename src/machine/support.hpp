@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: The sluice authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// What the engine executes of the instruction table, asked of the bind functions themselves: sample statements of each
-// row, in a spread of its modifiers, are lowered and bound as a kernel's would be.
+// What the engine executes of the instruction table, asked of the bind functions themselves: sample
+// statements of each row, in a spread of its modifiers, are lowered and bound as a kernel's would be.
 #pragma once
 
 #include <cstdint>

@@ -1,13 +1,15 @@
 // SPDX-FileCopyrightText: The sluice authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Experiments between two CTAs of a cluster: st.async, red.async and arrivals at the other's barrier. And what
-// the other files leave out: copies to shared::cta, waits for a state token, tensor maps that change memory.
+// Experiments between two CTAs of a cluster: st.async, red.async and arrivals at the other's barrier. And
+// what the other files leave out: copies to shared::cta, waits for a state token, tensor maps that change
+// memory.
 #pragma once
 
 #include "bulk_copy_cases.hpp"
 #include "hardware_case.hpp"
 #include "map_cases.hpp"
+#include "mbarrier_cases.hpp"
 #include "tensor_shot.hpp"
 
 namespace sluice::hardware {
@@ -24,7 +26,8 @@ mapa.shared::cluster.u32 %peer_bar, %bar, 1;
   kernel.fill = "mad.lo.u32 %v, %i, 0x9e3779b1, 0x7fffffff;";
   uint32_t at = 0;
   for (const std::string& operation : operations) {
-    kernel.copy += fill_in(operation, {{"at", "[%peer+" + std::to_string(at) + "]"}, {"bar", "[%peer_bar]"}}) + "\n";
+    kernel.copy +=
+        fill_in(operation, {{"at", "[%peer+" + std::to_string(at) + "]"}, {"bar", "[%peer_bar]"}}) + "\n";
     at += 16;
   }
   kernel.expected = operations.size() * bytes;
@@ -40,7 +43,8 @@ mapa.shared::cluster.u32 %peer_bar, %bar, 1;
 /// Numbers for operands of the type; the wide ones do not fit 32 bits.
 inline std::vector<std::string> remote_values(const std::string& type) {
   if (type == "f32") return {"0f00000001", "0f80000000", "0f7F812345", "0f3F800000"};
-  if (type == "f64") return {"0d0000000000000001", "0d8000000000000000", "0d7FF0000000012345", "0d3FF0000000000000"};
+  if (type == "f64")
+    return {"0d0000000000000001", "0d8000000000000000", "0d7FF0000000012345", "0d3FF0000000000000"};
   if (type == "b64" || type == "u64" || type == "s64")
     return {"0", "1", "0xffffffffffffffff", "0x8000000000000000", "0x123456789abcdef0", "0x80000001"};
   return {"0", "1", "0xffffffff", "0x80000000", "0x7fffffff", "0x12345678", "0x80000001"};
@@ -57,8 +61,8 @@ inline void add_async_stores(std::vector<Case>& cases) {
         std::vector<std::string> some;
         for (uint32_t i = 0; i < count; ++i) some.push_back(values[(first + i) % values.size()]);
         const std::string vector = count == 1 ? "" : ".v" + std::to_string(count);
-        operations.push_back("st.async.weak.shared::cluster.mbarrier::complete_tx::bytes" + vector + "." + type +
-                             " $at$, " + (count == 1 ? some[0] : "{" + join(some) + "}") + ", $bar$;");
+        operations.push_back("st.async.weak.shared::cluster.mbarrier::complete_tx::bytes" + vector + "." +
+                             type + " $at$, " + (count == 1 ? some[0] : "{" + join(some) + "}") + ", $bar$;");
       }
       add_async_store(cases, "store_" + type + "_" + std::to_string(count), operations, count * width);
     }
@@ -73,7 +77,8 @@ inline void add_async_stores(std::vector<Case>& cases) {
         operations.push_back("red.async.relaxed.cluster.shared::cluster.mbarrier::complete_tx::bytes." +
                              std::string(operation) + "." + type + " $at$, " + value + ", $bar$;");
       }
-      add_async_store(cases, std::string("reduce_") + operation + "_" + type, operations, type == "u64" ? 8 : 4);
+      add_async_store(cases, std::string("reduce_") + operation + "_" + type, operations,
+                      type == "u64" ? 8 : 4);
     }
   }
 }
@@ -85,7 +90,8 @@ inline std::string remote_barrier_ptx(uint32_t count, const std::vector<std::str
   for (size_t last = 0; last < steps.size(); ++last) {
     const std::string at = std::to_string(last * 8);
     inits += "mbarrier.init.shared::cta.b64 [bars+" + at + "], " + std::to_string(count) + ";\n";
-    for (size_t i = 0; i <= last; ++i) operations += fill_in(steps[i], {{"bar", "[%peer+" + at + "]"}}) + "\n";
+    for (size_t i = 0; i <= last; ++i)
+      operations += fill_in(steps[i], {{"bar", "[%peer+" + at + "]"}}) + "\n";
     looks += fill_in(R"(mbarrier.test_wait.parity.shared::cta.b64 %p, [bars+$at$], 0;
 selp.u32 %seen, 1, 0, %p;
 st.global.u32 [%out+8], %seen;
@@ -158,11 +164,11 @@ inline void add_remote_barriers(std::vector<Case>& cases) {
       {arrive("arrive", ""), arrive("arrive", ", 2"), arrive("arrive", ", 1"), arrive("arrive", ", 4"),
        arrive("arrive", ", 3")});
   add("drop", 5,
-      {arrive("arrive_drop", ""), arrive("arrive_drop", ", 2"), arrive("arrive", ", 2"), arrive("arrive_drop", ", 1"),
-       arrive("arrive", "")});
+      {arrive("arrive_drop", ""), arrive("arrive_drop", ", 2"), arrive("arrive", ", 2"),
+       arrive("arrive_drop", ", 1"), arrive("arrive", "")});
   add("expect", 2,
-      {arrive("arrive.expect_tx", ", 48"), bytes("complete_tx", 16), bytes("expect_tx", 64), arrive("arrive", ""),
-       bytes("complete_tx", 96), arrive("arrive.expect_tx", ", 8")});
+      {arrive("arrive.expect_tx", ", 48"), bytes("complete_tx", 16), bytes("expect_tx", 64),
+       arrive("arrive", ""), bytes("complete_tx", 96), arrive("arrive.expect_tx", ", 8")});
   add("drop_expect", 3,
       {arrive("arrive_drop.expect_tx", ", 32"), bytes("complete_tx", 32), arrive("arrive", ", 2"),
        arrive("arrive_drop.expect_tx", ", 16"), arrive("arrive", ""), bytes("complete_tx", 16)});
@@ -237,8 +243,9 @@ inline void add_own_window_loads(std::vector<Case>& cases) {
   add_shot(loads, im2col);
   for (Case& c : loads) {
     c.name = "remote/own_window_" + c.name;
-    for (const auto& [from, to] : {std::pair<std::string, std::string>{".shared::cluster.global.", ".shared::cta.global."},
-                                   {".version 8.3", ".version 8.6"}}) {
+    for (const auto& [from, to] :
+         {std::pair<std::string, std::string>{".shared::cluster.global.", ".shared::cta.global."},
+          {".version 8.3", ".version 8.6"}}) {
       const size_t at = c.ptx.find(from);
       c.ptx.replace(at, from.size(), to);
     }
@@ -286,6 +293,14 @@ ret;
 }
 
 inline void add_remote_cases(std::vector<Case>& cases) {
+  using S = BarrierStep;
+  add_barrier_case(cases, "remote/drop_no_complete",
+                   {{S::Init, 5},
+                    {S::DropNoComplete, 1},
+                    {S::PendingCount, 0},
+                    {S::DropNoComplete, 2},
+                    {S::Arrive, 2},
+                    {S::Arrive, 2}});
   add_async_stores(cases);
   add_remote_barriers(cases);
   add_state_wait(cases);

@@ -31,7 +31,7 @@ struct Case {
   std::string name;  ///< "add_int add.s32" plus what else was chosen; unique
   uint16_t form = 0;
   ptx::Mods mods;
-  bool old = false;  ///< gone from the ISA: needs a module of a version that had it
+  bool old = false;    ///< gone from the ISA: needs a module of a version that had it
   std::string kernel;  ///< PTX of the entry, with its name as `@` placeholders filled in: see `module_text`
   std::string entry;   ///< its name
   uint32_t in_stride = 0;

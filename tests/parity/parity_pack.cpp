@@ -5,9 +5,10 @@
 // reads.
 //
 //   parity_pack write FOLDER [--rejected FILE] [--recorded DATA]
-//                                           modules (module_NN.ptx), inputs.bin, manifest.txt; the names in FILE and
-//                                           the cases that DATA has are left out
-//   parity_pack merge FOLDER RECORDED DATA  adds to DATA what the recorder wrote for FOLDER, and drops what is no case
+//                                           modules (module_NN.ptx), inputs.bin, manifest.txt; the names in
+//                                           FILE and the cases that DATA has are left out
+//   parity_pack merge FOLDER RECORDED DATA  adds to DATA what the recorder wrote for FOLDER, and drops what
+//   is no case
 //                                           any more
 //   parity_pack list                        rows of the table without a case
 #include <cstdio>
@@ -69,12 +70,13 @@ int write_pack(const std::string& folder, const std::string& rejected_file, cons
   // A case stays in its module whatever is left out.
   size_t module = 0;
   for (std::vector<const Case*>& members : parity::modules_of(all)) {
-    std::erase_if(members, [&](const Case* c) { return rejected.contains(c->name) || is_recorded(records, *c); });
+    std::erase_if(members,
+                  [&](const Case* c) { return rejected.contains(c->name) || is_recorded(records, *c); });
     for (const Case* c : members) {
       char print[32];
       std::snprintf(print, sizeof print, "%016llx", static_cast<unsigned long long>(parity::fingerprint(*c)));
-      manifest << module << ' ' << c->entry << ' ' << c->in_stride << ' ' << c->out_stride << ' ' << inputs.size()
-               << ' ' << print << ' ' << c->name << '\n';
+      manifest << module << ' ' << c->entry << ' ' << c->in_stride << ' ' << c->out_stride << ' '
+               << inputs.size() << ' ' << print << ' ' << c->name << '\n';
       inputs.append(reinterpret_cast<const char*>(c->inputs.data()), c->inputs.size());
       out_bytes += size_t{c->out_stride} * parity::kThreads;
     }
@@ -158,6 +160,8 @@ int main(int argc, char** argv) {
   }
   if (command == "merge" && argc == 5) return merge(argv[2], argv[3], argv[4]);
   if (command == "list") return list();
-  std::fprintf(stderr, "usage: parity_pack write FOLDER [--rejected FILE] [--recorded DATA] | merge FOLDER RECORDED DATA | list\n");
+  std::fprintf(stderr,
+               "usage: parity_pack write FOLDER [--rejected FILE] [--recorded DATA] | merge FOLDER RECORDED "
+               "DATA | list\n");
   return 2;
 }

@@ -5,7 +5,6 @@
 //
 //   parity_replay DATA                 compare; exit status 1 where something differs, or cannot be compared
 //   any more parity_replay DATA --form NAME     only the rows whose name starts so, with every difference
-//   parity_replay DATA --coverage      rows of the table by evidence
 //   parity_replay --run REJECTED       run all cases but the rejected ones without comparing: what the engine
 //   refuses
 #include <cstdio>
@@ -96,30 +95,6 @@ int run_only(const char* rejected_file) {
   return 0;
 }
 
-int coverage(const std::vector<parity::Recorded>& records) {
-  std::set<std::string> evidence;
-  for (const parity::Recorded& r : records) evidence.insert(r.name.substr(0, r.name.find(' ')));
-  size_t touching = 0, with = 0;
-  std::map<std::string, std::vector<std::string>> without;
-  for (const ptx::Form& form : ptx::forms()) {
-    if (!form.in_scope() || form.exactness == ptx::Exactness::NoData) continue;
-    ++touching;
-    if (evidence.contains(std::string(form.name))) {
-      ++with;
-    } else {
-      without[std::string(ptx::spelling(form.family))].push_back(std::string(form.name));
-    }
-  }
-  for (const auto& [family, names] : without) {
-    std::printf("%s:", family.c_str());
-    for (const std::string& name : names) std::printf(" %s", name.c_str());
-    std::printf("\n");
-  }
-  std::printf("%zu rows touch data, %zu have cases recorded here, %zu have none here\n", touching, with,
-              touching - with);
-  return 0;
-}
-
 int replay(const std::vector<parity::Recorded>& records, const char* only) {
   std::map<std::string_view, const parity::Recorded*> by_name;
   for (const parity::Recorded& r : records) by_name[r.name] = &r;
@@ -177,7 +152,7 @@ int replay(const std::vector<parity::Recorded>& records, const char* only) {
 int main(int argc, char** argv) {
   if (argc == 3 && std::string_view(argv[1]) == "--run") return run_only(argv[2]);
   if (argc < 2) {
-    std::fprintf(stderr, "usage: parity_replay DATA [--form NAME | --coverage] | --run REJECTED\n");
+    std::fprintf(stderr, "usage: parity_replay DATA [--form NAME] | --run REJECTED\n");
     return 2;
   }
   std::vector<parity::Recorded> records;
@@ -185,6 +160,5 @@ int main(int argc, char** argv) {
     std::fprintf(stderr, "cannot read %s\n", argv[1]);
     return 1;
   }
-  if (argc == 3 && std::string_view(argv[2]) == "--coverage") return coverage(records);
   return replay(records, argc == 4 && std::string_view(argv[2]) == "--form" ? argv[3] : nullptr);
 }

@@ -580,7 +580,8 @@ bool has_special_case(const Form& form) {
   return writer_of(form) != nullptr;
 }
 
-bool write_special_case(KernelText& k, const Form& form, const Mods& mods, uint32_t choice, uint32_t repetition) {
+bool write_special_case(KernelText& k, const Form& form, const Mods& mods, uint32_t choice,
+                        uint32_t repetition) {
   if (form.opcode == Opcode::isspacep && repetition == 1) return write_parameter_window(k, form, mods);
   return writer_of(form)(k, form, mods, choice);
 }

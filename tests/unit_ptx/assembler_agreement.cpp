@@ -4,8 +4,8 @@
 // The instruction table against the reference assembler: every row for sm_90a, in a spread of its modifiers,
 // must be accepted by ptxas, so that the table allows nothing that does not exist. Exit code 77 where there
 // is no ptxas of CUDA 13.0 or newer.
-#include "ptx/table.hpp"
 #include "ptx/samples.hpp"
+#include "ptx/table.hpp"
 
 #include <fmt/format.h>
 #include <unistd.h>

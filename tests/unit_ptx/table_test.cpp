@@ -5,8 +5,8 @@
 // and printed back. New rows are covered by being rows.
 #include "ptx/table.hpp"
 #include "ptx/print.hpp"
-#include "ptx/tokens.hpp"
 #include "ptx/samples.hpp"
+#include "ptx/tokens.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -71,7 +71,7 @@ void write(Warp& w, Word word, int lane, uint32_t value) {
 struct Pairing {
   Conversion conversion;
   uint32_t from_bits = 0, to_bits = 0;  ///< of one of the two
-  Word d, a, b, c;
+  Word d = {}, a = {}, b = {}, c = {};
 };
 
 /// d = f(lane's a, b, c).

@@ -323,14 +323,10 @@ Result<Op> bind_policy(Binder& b) {
 }
 
 constexpr BindRow kRows[] = {
-    {Opcode::ld, bind_ld},
-    {Opcode::ldu, bind_ld},
-    {Opcode::st, bind_st},
-    {Opcode::prefetch, bind_hint},
-    {Opcode::prefetchu, bind_hint},
-    {Opcode::applypriority, bind_hint},
-    {Opcode::discard, bind_discard},
-    {Opcode::createpolicy, bind_policy},
+    {Opcode::ld, bind_ld},           {Opcode::ldu, bind_ld},
+    {Opcode::st, bind_st},           {Opcode::prefetch, bind_hint},
+    {Opcode::prefetchu, bind_hint},  {Opcode::applypriority, bind_hint},
+    {Opcode::discard, bind_discard}, {Opcode::createpolicy, bind_policy},
 };
 
 }  // namespace
