@@ -109,7 +109,7 @@ TEST_P(Recording, IsReproduced) {
 INSTANTIATE_TEST_SUITE_P(H200, Recording,
                          testing::Values("mbarrier", "mbarrier_limits", "bulk_copy", "bulk_limits",
                                          "bulk_reduce", "bulk_reduce_shared", "tensor_load", "tensor_store",
-                                         "tensor_limits", "wgmma", "tensormap_replace", "remote"),
+                                         "tensor_limits", "wgmma", "tensormap_replace"),
                          [](const auto& info) { return info.param; });
 
 /// Landing copies late, in pieces or at random changes no result of a program that waits for them.
