@@ -341,17 +341,4 @@ uint64_t fingerprint(const Case& c) {
   return hash_of({reinterpret_cast<const char*>(c.inputs.data()), c.inputs.size()}, seed);
 }
 
-std::vector<uint16_t> rows_without_case(const std::vector<Case>& cases) {
-  std::set<uint16_t> have;
-  for (const Case& c : cases) have.insert(c.form);
-  std::vector<uint16_t> rows;
-  for (const Form& form : ptx::forms()) {
-    if (form.in_scope() && form.exactness != ptx::Exactness::NoData &&
-        !have.contains(static_cast<uint16_t>(form.id))) {
-      rows.push_back(static_cast<uint16_t>(form.id));
-    }
-  }
-  return rows;
-}
-
 }  // namespace sluice::parity

@@ -55,7 +55,4 @@ std::vector<uint8_t> blob();
 /// Hash of everything a recorded result depends on.
 uint64_t fingerprint(const Case& c);
 
-/// Rows that this generator has no kernel for.
-std::vector<uint16_t> rows_without_case(const std::vector<Case>& cases);
-
 }  // namespace sluice::parity

@@ -10,12 +10,10 @@
 //   parity_pack merge FOLDER RECORDED DATA  adds to DATA what the recorder wrote for FOLDER, and drops what
 //   is no case
 //                                           any more
-//   parity_pack list                        rows of the table without a case
 #include <cstdio>
 #include <cstring>
 #include <filesystem>
 #include <fstream>
-#include <iostream>
 #include <map>
 #include <set>
 #include <sstream>
@@ -140,15 +138,6 @@ int merge(const std::string& folder, const std::string& recorded, const std::str
   return 0;
 }
 
-int list() {
-  for (const uint16_t id : parity::rows_without_case(parity::all_cases())) {
-    const ptx::Form& form = ptx::form(id);
-    std::cout << form.name << "  " << ptx::spelling(form.opcode) << "  " << ptx::spelling(form.family)
-              << '\n';
-  }
-  return 0;
-}
-
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -159,9 +148,8 @@ int main(int argc, char** argv) {
     return write_pack(argv[2], options["--rejected"], options["--recorded"]);
   }
   if (command == "merge" && argc == 5) return merge(argv[2], argv[3], argv[4]);
-  if (command == "list") return list();
   std::fprintf(stderr,
                "usage: parity_pack write FOLDER [--rejected FILE] [--recorded DATA] | merge FOLDER RECORDED "
-               "DATA | list\n");
+               "DATA\n");
   return 2;
 }
