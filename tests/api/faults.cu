@@ -43,6 +43,10 @@ __device__ int recurse(volatile int* p, int depth) {
 __global__ void deep_recursion(int* p) {
   *p = recurse(p, *p);
 }
+__global__ void full_heap(int* p) {
+  // More than the heap of device-side malloc has: a null pointer.
+  *static_cast<volatile int*>(malloc(size_t{1} << 40)) = *p;
+}
 __global__ void write_constant_space(int* p) {
   p[0] = 3;
 }
@@ -64,6 +68,12 @@ const Fault kFaults[] = {
     {"divide-by-zero", [](int* p) { divide_by_zero<<<1, 1>>>(p); }},
     {"shared-out-of-bounds", [](int* p) { shared_out_of_bounds<<<1, 1, 1024>>>(p); }},
     {"recursion", [](int* p) { deep_recursion<<<1, 1>>>(p); }},
+    {"full-heap", [](int* p) { full_heap<<<1, 1>>>(p); }},
+    {"out-of-memory",
+     [](int*) {
+       void* everything = nullptr;
+       SHOW(cudaMalloc(&everything, size_t{1} << 42));
+     }},
 };
 
 }  // namespace
