@@ -87,6 +87,10 @@ void add_run_options(CLI::App& command, RunOptions& options) {
                 "the protocol alone: payload of copies and matrix operations is not computed")
       ->group(how);
   command
+      .add_flag("--lazy-unsupported", s.lazy_unsupported,
+                "refuse an unsupported instruction when it is reached, not its kernel when it is loaded")
+      ->group(how);
+  command
       .add_option("--timeout", s.timeout_seconds,
                   "stop a launch that runs longer than SECONDS; the run is not decided")
       ->type_name("SECONDS")

@@ -24,7 +24,7 @@ std::string file_of(const void* address) {
   return dladdr(address, &info) != 0 && info.dli_fname != nullptr ? info.dli_fname : "the program";
 }
 
-report::Diagnostic refusal_of(const std::string& kernel, const Error& error) {
+report::Diagnostic refusal_of(const std::string& kernel, const Error& error, bool without_data) {
   report::Diagnostic diagnostic;
   diagnostic.blame = report::Blame::Unsupported;
   diagnostic.name = "unsupported";
@@ -36,9 +36,9 @@ report::Diagnostic refusal_of(const std::string& kernel, const Error& error) {
   if (end != std::string::npos) diagnostic.state = error.message.substr(end + 1) + "\n" + diagnostic.state;
   diagnostic.why = "running it approximately could hide or invent findings, so the kernel is refused";
   diagnostic.help = fmt::format(
-      "this says nothing about your program; leave the kernel out with `--kernel-name-exclude`, or see "
-      "`sluice isa "
-      "--missing`");
+      "this says nothing about your program; {}leave the kernel out with `--kernel-name-exclude`, or see "
+      "`sluice isa --missing`",
+      without_data ? "run it without `--no-data`, " : "");
   diagnostic.unit = "launches of this kernel";
   return diagnostic;
 }
@@ -243,7 +243,7 @@ Status Code::prepare(Function& function) {
   if (function.kernel != nullptr || function.refusal) return kOk;
   auto kernel = process_.machine.kernel(function.module->machine_module, function.name);
   if (!kernel) {
-    function.refusal = refusal_of(function.name, kernel.error());
+    function.refusal = refusal_of(function.name, kernel.error(), process_.settings.no_data);
     return kOk;
   }
   function.kernel = *kernel;

@@ -51,6 +51,8 @@ constexpr FaultMeaning kMeanings[] = {
     {FaultKind::Trap, cudaErrorLaunchFailure, "device-trap", report::Blame::Program},
     {FaultKind::LaunchFailure, cudaErrorLaunchFailure, "device-trap", report::Blame::Program},
     {FaultKind::Timeout, cudaErrorLaunchTimeout, "deadlock", report::Blame::Program},
+    {FaultKind::Undecided, cudaErrorLaunchTimeout, "", report::Blame::Undecided},
+    {FaultKind::NeedsData, cudaErrorNotSupported, "unsupported", report::Blame::Unsupported},
     {FaultKind::Unsupported, cudaErrorNotSupported, "unsupported", report::Blame::Unsupported},
 };
 
@@ -76,12 +78,13 @@ report::Diagnostic describe(Process& process, const Function& function, const ma
   const FaultMeaning& meaning = meaning_of(fault.kind);
   report::Diagnostic diagnostic;
   diagnostic.blame = time_is_over ? report::Blame::Undecided : meaning.blame;
-  diagnostic.level = time_is_over ? report::Level::Note : report::Level::Error;
+  const bool undecided = diagnostic.blame == report::Blame::Undecided;
+  diagnostic.level = undecided ? report::Level::Note : report::Level::Error;
   diagnostic.name = time_is_over ? "" : meaning.finding;
-  diagnostic.headline = time_is_over
-                            ? fmt::format("not decided: the kernel ran longer than the limit of {} s",
-                                          process.settings.timeout_seconds)
-                            : fault.message;
+  diagnostic.headline = time_is_over ? fmt::format("the kernel ran longer than the limit of {} s",
+                                                   process.settings.timeout_seconds)
+                                     : fault.message;
+  if (undecided) diagnostic.headline = "not decided: " + diagnostic.headline;
   const std::string readable = demangled(function.name);
   if (fault.kind == FaultKind::Timeout) {
     diagnostic.where = fmt::format("kernel `{}`", readable);
@@ -97,8 +100,9 @@ report::Diagnostic describe(Process& process, const Function& function, const ma
   }
   diagnostic.state = result.detail;
   while (!diagnostic.state.empty() && diagnostic.state.back() == '\n') diagnostic.state.pop_back();
-  if (fault.kind == FaultKind::Timeout) {
-    diagnostic.notes.push_back("the synchronising call returns cudaErrorLaunchTimeout to the program");
+  diagnostic.why = fault.why;
+  if (fault.kind == FaultKind::NeedsData) {
+    diagnostic.help = "this says nothing about your program; run it without `--no-data`";
   } else if (meaning.blame == report::Blame::Unsupported) {
     diagnostic.help =
         "this says nothing about your program; `sluice isa --missing` lists what the engine does not execute";
@@ -194,12 +198,13 @@ uint32_t default_dynamic_shared(const Process& process, const Function& function
 
 Status prepare_launch(Process& process, Function& function, const LaunchShape& shape, void** arguments,
                       void** extra, KernelCall* out) {
+  out->function = function.handle;
   if (function.kernel == nullptr) {
+    if (!selected_by_name(process.settings, function.name)) return kOk;  // it will not run
     refuse(process, function);
     return cudaErrorNotSupported;
   }
   const machine::Kernel& kernel = *function.kernel;
-  out->function = function.handle;
   std::copy(std::begin(shape.grid), std::end(shape.grid), out->grid);
   std::copy(std::begin(shape.block), std::end(shape.block), out->block);
   out->cooperative = shape.cooperative;
@@ -284,13 +289,14 @@ Status prepare_launch(Process& process, Function& function, const LaunchShape& s
 
 Status run_kernel(Process& process, const KernelCall& call) {
   Function* function = process.code.find(call.function);
-  if (function == nullptr || function->kernel == nullptr) return cudaErrorInvalidResourceHandle;
+  if (function == nullptr) return cudaErrorInvalidResourceHandle;
   if (process.faulted()) return kOk;
   Counters& counters = process.channel.counters();
   if (!is_selected(process, *function)) {
     ++counters.skipped_launches;
     return kOk;
   }
+  if (function->kernel == nullptr) return cudaErrorInvalidResourceHandle;
 
   const Settings& settings = process.settings;
   machine::LaunchRequest request;

@@ -64,6 +64,8 @@ Process::Process()
       code(*this),
       streams(*this),
       graphs(*this) {
+  machine.set_kernel_options(
+      {.lazy_unsupported = settings.lazy_unsupported, .without_data = settings.no_data});
   if (machine.memory().ready()) return;
   report::Diagnostic diagnostic;
   diagnostic.blame = report::Blame::Internal;

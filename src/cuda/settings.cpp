@@ -26,6 +26,7 @@ void for_each_member(SettingsType& s, Visit visit) {
   visit("launch_count", s.launch_count);
   visit("ctas", s.ctas);
   visit("no_data", s.no_data);
+  visit("lazy_unsupported", s.lazy_unsupported);
   visit("timeout_seconds", s.timeout_seconds);
   visit("copies", s.copies);
   visit("seed", s.seed);

@@ -29,8 +29,9 @@ struct Settings {
   uint64_t launch_count = std::numeric_limits<uint64_t>::max();  ///< and run this many
   std::vector<std::pair<uint64_t, uint64_t>> ctas;  ///< linear CTA ranges [first, last] to run; empty = all
   bool no_data = false;
-  double timeout_seconds = 0;    ///< wall clock per launch; 0 = none
-  std::string copies = "early";  ///< when asynchronous copies land: early, late or shuffled
+  bool lazy_unsupported = false;  ///< an unsupported instruction ends the launch that reaches it
+  double timeout_seconds = 0;     ///< wall clock per launch; 0 = none
+  std::string copies = "early";   ///< when asynchronous copies land: early, late or shuffled
   uint64_t seed = 0;
   unsigned workers = 0;     ///< host threads per launch; 0 = as many as the host has
   int verbosity = 0;        ///< 1: a line per launch, 2: also a line per call

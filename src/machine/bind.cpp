@@ -8,6 +8,8 @@
 
 #include <array>
 
+#include "machine/state.hpp"
+
 namespace sluice::machine {
 
 using Kind = ptx::Operand::Kind;
@@ -146,8 +148,23 @@ Bind find_bind(ptx::Opcode opcode) {
   return table[static_cast<size_t>(opcode)];
 }
 
+namespace {
+
+Result<Op> bind_instruction(Binder& binder) {
+  const Bind bind = find_bind(binder.instruction().op);
+  if (bind == nullptr) return binder.unsupported("the engine does not execute this instruction");
+  return bind(binder);
+}
+
+Step refuse(Warp& w, const Op& op, uint32_t lanes) {
+  return w.fault(FaultKind::Unsupported, *static_cast<const std::string*>(op.extra),
+                 static_cast<uint32_t>(std::countr_zero(lanes)));
+}
+
+}  // namespace
+
 Result<std::unique_ptr<BoundFunction>> bind_function(const program::Function& function,
-                                                     const Symbols& symbols) {
+                                                     const Symbols& symbols, Unsupported unsupported) {
   auto out = std::make_unique<BoundFunction>();
   out->lowered = &function;
   out->frame_bytes = function.frame_bytes;
@@ -156,10 +173,13 @@ Result<std::unique_ptr<BoundFunction>> bind_function(const program::Function& fu
   out->code.reserve(function.code.size());
   for (uint32_t i = 0; i < function.code.size(); ++i) {
     binder.begin(i);
-    const Bind bind = find_bind(function.code[i].op);
-    if (bind == nullptr) return binder.unsupported("the engine does not execute this instruction");
-    Result<Op> op = bind(binder);
-    if (!op) return std::move(op).error();
+    Result<Op> op = bind_instruction(binder);
+    if (!op) {
+      if (unsupported == Unsupported::Refuse) return std::move(op).error();
+      const std::string* const message = binder.extra(op.error().message);
+      op = binder.op(refuse);
+      op->extra = message;
+    }
     out->code.push_back(*op);
   }
   // The vectors must start at a 64-byte boundary.

@@ -135,9 +135,15 @@ std::span<const BindRow> stack_rows();
 /// The bind function of an opcode, or null where the engine has none.
 Bind find_bind(ptx::Opcode opcode);
 
+/// What becomes of an instruction that the engine cannot execute.
+enum class Unsupported : uint8_t {
+  Refuse,       ///< the kernel is refused
+  WhenReached,  ///< the launch ends with FaultKind::Unsupported when a thread executes it
+};
+
 /// Binds a lowered function. On failure the error names the instruction, its line in the PTX and, where
 /// known, in the source.
 Result<std::unique_ptr<BoundFunction>> bind_function(const program::Function& function,
-                                                     const Symbols& symbols);
+                                                     const Symbols& symbols, Unsupported unsupported);
 
 }  // namespace sluice::machine

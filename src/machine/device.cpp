@@ -13,6 +13,7 @@
 
 #include "machine/bind.hpp"
 #include "machine/independence.hpp"
+#include "machine/payload_watch.hpp"
 #include "machine/state.hpp"
 #include "ptx/origins.hpp"
 
@@ -246,6 +247,17 @@ uint32_t guess_registers(const ptx::Directives& d, std::string& source) {
   return std::min(255u, 65536 / (threads * ctas) / 8 * 8);
 }
 
+/// Where payload goes in the function. An error where it certainly steers something.
+Result<void> follow_payload(BoundFunction& function) {
+  const program::Function& lowered = *function.lowered;
+  function.payload = std::make_unique<program::PayloadFlow>(program::find_payload_flow(lowered));
+  for (const auto& source : function.payload->sources) {
+    if (!source.always || source.steers == program::PayloadFlow::kNone) continue;
+    return Error{steering_sentence(lowered, source), place_of(lowered, source.steers)};
+  }
+  return {};
+}
+
 }  // namespace
 
 Result<std::unique_ptr<Kernel>> Device::make_kernel(ModuleId id, LoadedModule& module, uint32_t function) {
@@ -328,12 +340,14 @@ Result<std::unique_ptr<Kernel>> Device::make_kernel(ModuleId id, LoadedModule& m
 
   // Bind.
   uint32_t origins = 0;
+  const Unsupported unsupported = options_.lazy_unsupported ? Unsupported::WhenReached : Unsupported::Refuse;
   for (const uint32_t f : order) {
-    Result<std::unique_ptr<BoundFunction>> bound = bind_function(*module.lowered[f], symbols);
+    Result<std::unique_ptr<BoundFunction>> bound = bind_function(*module.lowered[f], symbols, unsupported);
     if (!bound) return bound.error();
     (*bound)->first_origin = origins;
     origins += static_cast<uint32_t>((*bound)->code.size());
     kernel->functions.push_back(std::move(*bound));
+    if (options_.without_data) SLUICE_TRY(follow_payload(*kernel->functions.back()));
   }
   kernel->dependent_because = shares_global_memory(*kernel);
   kernel->independent = kernel->dependent_because.empty();
@@ -431,6 +445,11 @@ Result<LaunchResult> Device::launch(const LaunchRequest& request) {
     context.clusters[i] = request.grid[i] / std::max(1u, request.cluster[i]);
     context.cluster_count *= context.clusters[i];
   }
+  if (request.options.no_data) {
+    if (kernel.functions[0]->payload == nullptr)
+      return Error{"a launch without data of a kernel that was not made for it", kernel.name};
+    context.payload = &memory_.payload();
+  }
   context.resident_limit = resident_clusters(kernel, request);
   if (context.resident_limit == 0)
     return Error{"one cluster of this launch does not fit on the device", kernel.name};
@@ -469,7 +488,8 @@ Result<LaunchResult> Device::launch(const LaunchRequest& request) {
   uint32_t workers = request.options.workers != 0 ? request.options.workers
                                                   : std::max(1u, std::thread::hardware_concurrency());
   const bool parallel = request.options.parallel && kernel.independent && request.listener == nullptr &&
-                        !request.cooperative && request.options.timing == CopyTiming::Early;
+                        !request.options.no_data && !request.cooperative &&
+                        request.options.timing == CopyTiming::Early;
   workers = parallel ? static_cast<uint32_t>(std::min<uint64_t>(workers, context.cluster_count)) : 1;
   std::vector<std::unique_ptr<Worker>> team;
   for (uint32_t i = 0; i < std::max(1u, workers); ++i) team.push_back(std::make_unique<Worker>(context, i));

@@ -33,6 +33,14 @@ struct DeviceLimits {
   uint32_t max_cluster = 16;
 };
 
+/// How kernels are made.
+struct KernelOptions {
+  bool lazy_unsupported = false;  ///< an instruction that cannot be executed ends the launch that reaches it,
+                                  ///< instead of refusing the kernel
+  bool without_data = false;      ///< for launches with LaunchOptions::no_data; a kernel that payload
+                                  ///< certainly steers is refused
+};
+
 struct ModuleVariable {
   uint64_t address = 0;
   uint64_t bytes = 0;
@@ -47,6 +55,9 @@ class Device {
   const DeviceLimits& limits() const { return limits_; }
   DeviceMemory& memory() { return memory_; }
   const DeviceMemory& memory() const { return memory_; }
+
+  /// For kernels that are made from now on.
+  void set_kernel_options(KernelOptions options) { options_ = options; }
 
   // --- modules
   // ----------------------------------------------------------------------------------------------------------
@@ -89,6 +100,7 @@ class Device {
   void tell_end(const LaunchContext& launch);
 
   DeviceLimits limits_;
+  KernelOptions options_;
   DeviceMemory memory_;
   std::vector<std::unique_ptr<LoadedModule>> modules_;
   std::map<const Kernel*, std::unique_ptr<event::Origins>> origins_;  ///< of kernels that someone listened to

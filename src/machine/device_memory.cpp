@@ -68,6 +68,7 @@ Result<uint64_t> DeviceMemory::allocate(uint64_t bytes, uint64_t alignment, Allo
     live_[first] = Allocation{first, bytes, kind, read_only, std::move(name)};
     used_ += bytes;
     ++generation_;
+    payload_.clear(memory, bytes);
     return first;
   }
   return Error{"out of device memory", {}};

@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "base/result.hpp"
+#include "machine/payload_marks.hpp"
 
 namespace sluice::machine {
 
@@ -56,6 +57,9 @@ class DeviceMemory {
   /// The live allocation that contains `address`, or null.
   const Allocation* find(uint64_t address) const;
 
+  /// Which bytes are payload that was not computed; new allocations have none.
+  PayloadMarks& payload() { return payload_; }
+
   uint64_t capacity() const { return capacity_; }
   uint64_t used() const { return used_; }
   /// Changes whenever the set of allocations changes: users of cached bounds compare it.
@@ -66,6 +70,7 @@ class DeviceMemory {
   uint64_t capacity_ = 0;
   uint64_t used_ = 0;
   uint64_t generation_ = 1;
+  PayloadMarks payload_;
   std::map<uint64_t, Allocation> live_;  ///< by first address
   std::map<uint64_t, uint64_t> free_;    ///< first address -> bytes, coalesced, of the arena
 };

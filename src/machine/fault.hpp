@@ -20,6 +20,8 @@ enum class FaultKind : uint8_t {
   Trap,                 ///< trap or brkpt
   LaunchFailure,        ///< everything else a GPU calls "unspecified launch failure" (719)
   Timeout,              ///< no thread can run again, or the time limit is over (702)
+  Undecided,            ///< no thread goes on here, and on a GPU one might: `why` says how
+  NeedsData,            ///< a run without data came to something that payload decides
   Unsupported,          ///< our limit: the engine cannot execute this exactly
 };
 
@@ -27,6 +29,7 @@ enum class FaultKind : uint8_t {
 struct Fault {
   FaultKind kind = FaultKind::None;
   std::string message;    ///< one sentence, lower case, without the place
+  std::string why;        ///< of FaultKind::Undecided
   uint32_t origin = 0;    ///< index into the module's table of origins
   uint32_t function = 0;  ///< lowered function of the kernel
   uint32_t instruction = 0;

@@ -14,6 +14,7 @@
 
 #include "event/origins.hpp"
 #include "machine/op.hpp"
+#include "program/payload_flow.hpp"
 #include "program/program.hpp"
 
 namespace sluice::machine {
@@ -29,6 +30,7 @@ struct BoundFunction {
   uint32_t first_origin = 0;  ///< of its first instruction in the kernel's table of origins
   bool allocates = false;     ///< contains alloca
   std::vector<std::shared_ptr<const void>> extras;
+  std::unique_ptr<program::PayloadFlow> payload;  ///< with KernelOptions::without_data
 
   uint8_t* constant_base() const { return const_cast<uint8_t*>(constants.data()) + constants_shift; }
 };

@@ -21,6 +21,7 @@ namespace sluice::machine {
 
 struct Kernel;
 class Device;
+class PayloadMarks;
 
 /// When asynchronous copies land. Every one of these is a schedule a GPU may show.
 enum class CopyTiming : uint8_t {
@@ -33,7 +34,9 @@ enum class CopyTiming : uint8_t {
 struct LaunchOptions {
   CopyTiming timing = CopyTiming::Early;
   uint64_t seed = 0;
-  bool no_data = false;        ///< protocol alone: payload of copies and matrix operations is not computed
+  /// The protocol alone: payload of copies and matrix operations is not computed. The kernel must have been
+  /// made with KernelOptions::without_data.
+  bool no_data = false;
   bool record_phases = false;  ///< keep how often each mbarrier completed: LaunchResult::phases
   bool parallel = true;        ///< use several host threads where the kernel allows it
   uint32_t workers = 0;        ///< host threads, 0 = as many as the host has
@@ -104,6 +107,7 @@ struct LaunchContext {
   std::string detail;
   LaunchStatistics statistics;         ///< guarded by `mutex`
   std::vector<MbarrierRecord> phases;  ///< guarded by `mutex`; unsorted
+  PayloadMarks* payload = nullptr;     ///< null unless LaunchOptions::no_data
   uint64_t deadline_ns = 0;            ///< host clock, 0 = none
 
   bool failed() const { return stop.load(std::memory_order_relaxed); }

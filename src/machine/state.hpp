@@ -25,6 +25,7 @@
 #include <vector>
 
 #include "event/event.hpp"
+#include "machine/access_watch.hpp"
 #include "machine/async_queue.hpp"
 #include "machine/device_memory.hpp"
 #include "machine/fault.hpp"
@@ -138,6 +139,9 @@ struct Warp {
   /// Ends the launch with `kind`: returns Step::Fault. `lane` is the first faulting lane.
   Step fault(FaultKind kind, std::string message, uint32_t lane = 0, uint64_t address = 0);
 
+  /// The fault itself, placed at the running instruction.
+  Fault fault_here(FaultKind kind, std::string message, uint32_t lane, uint64_t address) const;
+
   /// Parks the running split. It runs the instruction again (Blocked) or goes on behind it (Parked) when
   /// woken.
   Step block(Wait wait, uint64_t key, uint64_t value = 0);
@@ -242,7 +246,7 @@ struct Cluster {
 /// the clock.
 class Worker {
  public:
-  Worker(LaunchContext& launch, uint32_t id) : launch_(launch), id_(id) {}
+  Worker(LaunchContext& launch, uint32_t id);
 
   /// Runs until no cluster is left for it, or the launch has failed.
   void run();
@@ -310,6 +314,7 @@ class Worker {
   void ended_lanes(Warp& warp, uint32_t lanes);  ///< lanes exit: barriers and rendezvous are looked at again
   void fail(Fault fault);                        ///< the first fault of the launch wins
   bool failed() const { return launch_.failed(); }
+  AccessWatch* watch() const { return watch_; }
   event::Sink* listener() const { return launch_.listener; }
   uint64_t next_operation() { return ++operations_; }
   LaunchStatistics& statistics() { return local_statistics_; }
@@ -330,6 +335,7 @@ class Worker {
   bool start_cluster();
   void retire_clusters();
   void record_phases(Cluster& cluster);
+  void forget_payload(Cluster& cluster);
   bool run_warp(Warp& warp);  ///< one turn; whether it began by waking from nanosleep
   bool enter_split(Warp& warp, uint32_t split);
   bool pick_split(Warp& warp);
@@ -340,10 +346,13 @@ class Worker {
   bool land_one(size_t which);
   void wake_group_waiters(const AsyncOp& op);
   void report_deadlock();
+  bool look_once_more();
   friend struct Warp;
 
   LaunchContext& launch_;
   uint32_t id_ = 0;
+  std::unique_ptr<AccessWatch> payload_watch_;  ///< of a run without data
+  AccessWatch* watch_ = nullptr;
   std::vector<std::unique_ptr<Cluster>> resident_;
   std::deque<Warp*> ready_;
   AsyncQueue async_;

@@ -13,12 +13,16 @@
 //
 // When nothing can run, the machine is quiescent: asynchronous operations in flight land, then virtual time
 // moves to the next deadline, and when time alone cannot help, the launch is deadlocked.
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <chrono>
 
 #include "machine/cta_setup.hpp"
 #include "machine/device.hpp"
+#include "machine/host_wait.hpp"
 #include "machine/ops/barrier.hpp"
+#include "machine/payload_watch.hpp"
 #include "machine/state.hpp"
 #include "machine/stuck_report.hpp"
 #include "machine/units/emit.hpp"
@@ -39,6 +43,12 @@ uint64_t host_now_ns() {
 }
 
 }  // namespace
+
+Worker::Worker(LaunchContext& launch, uint32_t id) : launch_(launch), id_(id) {
+  if (launch.payload != nullptr)
+    payload_watch_ = std::make_unique<PayloadWatch>(*launch.kernel, *launch.payload);
+  watch_ = payload_watch_.get();
+}
 
 // --- the outer loop
 // ------------------------------------------------------------------------------------------------------
@@ -77,7 +87,10 @@ void Worker::run() {
   }
   // In-flight operations of ended CTAs still land: a kernel may end on a committed store.
   while (!failed() && !async_.empty()) land_one(0);
-  for (const auto& cluster : resident_) record_phases(*cluster);
+  for (const auto& cluster : resident_) {
+    record_phases(*cluster);
+    forget_payload(*cluster);
+  }
 }
 
 bool Worker::start_cluster() {
@@ -110,7 +123,10 @@ void Worker::retire_clusters() {
   const auto first = std::stable_partition(resident_.begin(), resident_.end(), stays);
   const auto count = static_cast<uint64_t>(resident_.end() - first);
   if (count == 0) return;
-  for (auto it = first; it != resident_.end(); ++it) record_phases(**it);
+  for (auto it = first; it != resident_.end(); ++it) {
+    record_phases(**it);
+    forget_payload(**it);
+  }
   resident_.erase(first, resident_.end());
   launch_.running_clusters.fetch_sub(count);
 }
@@ -122,6 +138,15 @@ void Worker::record_phases(Cluster& cluster) {
     launch_.phases.insert(launch_.phases.end(), cta->ended_mbarriers.begin(), cta->ended_mbarriers.end());
     for (const auto& [offset, phases] : cta->mbarrier_phases)
       launch_.phases.push_back({cta->linear, offset, phases});
+  }
+}
+
+/// The host memory behind a cluster is about to serve others.
+void Worker::forget_payload(Cluster& cluster) {
+  if (launch_.payload == nullptr) return;
+  for (const auto& cta : cluster.ctas) {
+    launch_.payload->clear(cta->shared.data(), cta->shared.size());
+    for (const auto& warp : cta->warps) launch_.payload->clear(warp->local.data(), warp->local.size());
   }
 }
 
@@ -196,13 +221,41 @@ void Worker::fail(Fault fault) {
   launch_.stop.store(true);
 }
 
+/// Every thread that spins or sleeps runs one more round. True if something came of it.
+bool Worker::look_once_more() {
+  acted_ = false;
+  for (const auto& cluster : resident_) {
+    for (const auto& cta : cluster->ctas) wake_all(*cta, Wait::Sleep);
+  }
+  for (size_t turns = ready_.size(); turns > 0 && !failed(); --turns) {
+    Warp& warp = *ready_.front();
+    ready_.pop_front();
+    warp.queued = false;
+    run_warp(warp);
+  }
+  return acted_;
+}
+
 void Worker::report_deadlock() {
+  HostWait host(launch_.device->memory());
+  watch_ = &host;
+  const bool goes_on = look_once_more();
+  watch_ = payload_watch_.get();
+  if (goes_on) return;
+
   std::vector<const Cluster*> clusters;
   for (const auto& cluster : resident_) {
     clusters.push_back(cluster.get());
     if (listener() != nullptr) emit_stuck(*this, *cluster);
   }
   StuckReport report = describe_stuck(launch_, clusters);
+  if (host.found()) {
+    report.fault = host.fault();
+  } else if (counted_rounds_ >= kCountedRounds) {
+    report.fault.kind = FaultKind::Undecided;
+    report.fault.message = fmt::format("a loop has looked {} times at what nobody changes", kCountedRounds);
+    report.fault.why = "a counter moves in it, by which it may end; nothing else in the kernel goes on";
+  }
   {
     std::lock_guard lock(launch_.mutex);
     if (launch_.fault.kind == FaultKind::None) launch_.detail = std::move(report.text);
@@ -320,6 +373,11 @@ void Worker::wake_cluster(Cluster& cluster) {
 }
 
 Step Warp::fault(FaultKind kind, std::string message, uint32_t lane, uint64_t address) {
+  worker().fail(fault_here(kind, std::move(message), lane, address));
+  return Step::Fault;
+}
+
+Fault Warp::fault_here(FaultKind kind, std::string message, uint32_t lane, uint64_t address) const {
   Fault fault{.kind = kind, .message = std::move(message)};
   fault.function = frames[frame_node].function;
   fault.instruction = pc;
@@ -329,8 +387,7 @@ Step Warp::fault(FaultKind kind, std::string message, uint32_t lane, uint64_t ad
   fault.address = address;
   const program::Function& lowered = *worker().kernel().functions[fault.function]->lowered;
   if (pc < lowered.code.size()) fault.origin = worker().kernel().functions[fault.function]->first_origin + pc;
-  worker().fail(std::move(fault));
-  return Step::Fault;
+  return fault;
 }
 
 Step Warp::block(Wait wait, uint64_t key, uint64_t value) {
@@ -580,10 +637,9 @@ Step Worker::close_idle_round(Warp& warp) {
   if (split.round_state == hash) return Step::Yield;
   split.round_state = hash;
   // A counter moves: the loop may have an end of its own, to which time must not jump.
-  if (++counted_rounds_ < kCountedRounds) {
-    progress_ = true;
-    idle_time_ = 0;
-  }
+  if (++counted_rounds_ >= kCountedRounds) return Step::Yield;
+  progress_ = true;
+  idle_time_ = 0;
   return Step::Jumped;
 }
 

@@ -9,6 +9,7 @@
 // wgmma.wait_group. A destination never shares a place with a source of the same instruction.
 #include <algorithm>
 
+#include "program/bit_set.hpp"
 #include "program/blocks.hpp"
 
 namespace sluice::program {
@@ -17,36 +18,6 @@ namespace {
 using ptx::Opcode;
 
 constexpr uint32_t kNever = 0xffffffffu;
-
-class BitSet {
- public:
-  explicit BitSet(size_t bits) : words_((bits + 63) / 64) {}
-  void set(size_t i) { words_[i / 64] |= uint64_t{1} << (i % 64); }
-  void reset(size_t i) { words_[i / 64] &= ~(uint64_t{1} << (i % 64)); }
-  bool test(size_t i) const { return (words_[i / 64] >> (i % 64)) & 1; }
-  /// this |= (other & ~without); true if something was added.
-  bool merge(const BitSet& other, const BitSet& without) {
-    uint64_t added = 0;
-    for (size_t i = 0; i < words_.size(); ++i) {
-      const uint64_t before = words_[i];
-      words_[i] |= other.words_[i] & ~without.words_[i];
-      added |= words_[i] ^ before;
-    }
-    return added != 0;
-  }
-  void merge(const BitSet& other) {
-    for (size_t i = 0; i < words_.size(); ++i) words_[i] |= other.words_[i];
-  }
-  template <class F>
-  void for_each(F&& f) const {
-    for (size_t i = 0; i < words_.size(); ++i) {
-      for (uint64_t w = words_[i]; w != 0; w &= w - 1) f(i * 64 + static_cast<size_t>(__builtin_ctzll(w)));
-    }
-  }
-
- private:
-  std::vector<uint64_t> words_;
-};
 
 struct Interval {
   uint32_t reg = 0;

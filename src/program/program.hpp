@@ -66,7 +66,9 @@ void place_registers(Function& function);
 
 /// What an instruction does to its operands' registers.
 struct Access {
+  static constexpr uint32_t kGuard = 0xffffffffu;
   uint32_t reg = 0;
+  uint32_t operand = kGuard;  ///< index of the operand that names it
   bool reads = false;
   bool writes = false;
 };

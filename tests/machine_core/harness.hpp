@@ -75,6 +75,7 @@ inline machine::LaunchResult run(const std::string& ptx, std::string_view kernel
     ADD_FAILURE() << id.error().text();
     return failed;
   }
+  device().set_kernel_options({.without_data = launch.options.no_data});
   Result<const machine::Kernel*> found = device().kernel(*id, kernel);
   if (!found) {
     ADD_FAILURE() << found.error().text();

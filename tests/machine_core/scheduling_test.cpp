@@ -149,6 +149,71 @@ TEST(scheduling, endless_spin_is_reported_as_a_timeout) {
   EXPECT_NE(result.detail.find("test.ptx"), std::string::npos) << result.detail;
 }
 
+TEST(scheduling, spin_on_memory_that_the_host_can_write_is_not_called_a_deadlock) {
+  static uint32_t host_flag = 0;
+  ASSERT_TRUE(test::device().memory().enter_host_range(&host_flag, sizeof host_flag));
+  auto managed = test::device().memory().allocate(4, 256, machine::AllocationKind::Managed);
+  ASSERT_TRUE(managed);
+  // Alone, with a pause, and with another warp that waits for the one that spins.
+  for (const std::string pause : {"", "nanosleep.u32 100;", "add.u32 %r3, %r3, 1;"}) {
+    for (const void* flag : {static_cast<const void*>(&host_flag), reinterpret_cast<const void*>(*managed)}) {
+      const auto result = run(kernel(R"(
+        setp.ge.u32 %p1, %r1, 32;
+        @%p1 bra WAIT;
+      SPIN:
+        )" + pause + R"(
+        ld.volatile.global.u32 %r2, [%rd2];
+        setp.eq.u32 %p1, %r2, 0;
+        @%p1 bra SPIN;
+      WAIT:
+        bar.sync 0;)"),
+                              "k", {nullptr, flag}, {.block = 64});
+      EXPECT_EQ(result.fault.kind, machine::FaultKind::Undecided) << result.fault.message;
+      EXPECT_NE(result.detail.find("named barrier 0"), std::string::npos) << result.detail;
+    }
+  }
+  test::device().memory().leave_host_range(&host_flag);
+}
+
+TEST(scheduling, spin_that_only_counts_ends_by_its_count_or_is_not_decided) {
+  auto* out = upload<uint32_t>({0, 0});
+  const auto counting = [&](const std::string& bound) {
+    return run(kernel(R"(
+      mov.u32 %r3, 0;
+    SPIN:
+      ld.volatile.global.u32 %r2, [%rd1];
+      setp.ne.u32 %p1, %r2, 0;
+      @%p1 bra DONE;
+      add.u32 %r3, %r3, 1;
+      setp.lt.u32 %p2, %r3, )" +
+                      bound + R"(;
+      @%p2 bra SPIN;
+    DONE:
+      st.global.u32 [%rd1+4], %r3;)"),
+               "k", {out, nullptr}, {.block = 1});
+  };
+  EXPECT_EQ(counting("500000").fault.kind, machine::FaultKind::None);
+  EXPECT_EQ(out[1], 500000u);
+  const auto result = counting("0xffffffff");
+  EXPECT_EQ(result.fault.kind, machine::FaultKind::Undecided);
+  EXPECT_NE(result.detail.find("test.ptx"), std::string::npos) << result.detail;
+}
+
+TEST(scheduling, deadlock_beside_finished_reads_of_host_memory_is_a_timeout) {
+  static uint32_t host_value = 7;
+  ASSERT_TRUE(test::device().memory().enter_host_range(&host_value, sizeof host_value));
+  auto* out = upload<uint32_t>({0});
+  const auto result = run(kernel(R"(
+    ld.volatile.global.u32 %r2, [%rd2];
+  SPIN:
+    ld.volatile.global.u32 %r3, [%rd1];
+    setp.ne.u32 %p1, %r3, %r2;
+    @%p1 bra SPIN;)"),
+                          "k", {out, &host_value});
+  EXPECT_EQ(result.fault.kind, machine::FaultKind::Timeout);
+  test::device().memory().leave_host_range(&host_value);
+}
+
 TEST(scheduling, barrier_that_some_warps_never_reach_is_a_timeout) {
   auto* out = upload<uint32_t>({0});
   const auto result = run(kernel(R"(

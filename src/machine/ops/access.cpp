@@ -209,19 +209,9 @@ bool translate_together(Warp& w, Window window, const uint64_t (&addresses)[kLan
   return true;
 }
 
-}  // namespace
-
-bool translate(Warp& w, Window window, uint32_t lanes, uint64_t (&addresses)[kLanes], uint32_t bytes,
-               bool write, uint8_t* (&out)[kLanes]) {
-  // Relative addresses become absolute first.
-  if (window == Window::Parameter) {
-    for (uint64_t& address : addresses) address += w.worker().launch().parameters;
-    window = Window::Global;
-  } else if (window == Window::Frame) {
-    for (uint64_t& address : addresses) address += w.frames[w.frame_node].local_base;
-    window = Window::Local;
-  }
-  if (lanes == kAllLanes && translate_together(w, window, addresses, bytes, write, out)) return true;
+/// The general case, with the fault of the first lane that has one.
+bool translate_each(Warp& w, Window window, uint32_t lanes, uint64_t (&addresses)[kLanes], uint32_t bytes,
+                    bool write, uint8_t* (&out)[kLanes]) {
   uint64_t low_bits = 0;
   for (uint32_t m = lanes; m != 0; m &= m - 1) low_bits |= addresses[std::countr_zero(m)];
   if ((low_bits & (bytes - 1)) != 0) {
@@ -277,6 +267,26 @@ bool translate(Warp& w, Window window, uint32_t lanes, uint64_t (&addresses)[kLa
     }
   }
   return true;
+}
+
+}  // namespace
+
+bool translate(Warp& w, Window window, uint32_t lanes, uint64_t (&addresses)[kLanes], uint32_t bytes,
+               bool write, uint8_t* (&out)[kLanes]) {
+  // Relative addresses become absolute first.
+  if (window == Window::Parameter) {
+    for (uint64_t& address : addresses) address += w.worker().launch().parameters;
+    window = Window::Global;
+  } else if (window == Window::Frame) {
+    for (uint64_t& address : addresses) address += w.frames[w.frame_node].local_base;
+    window = Window::Local;
+  }
+  if (!(lanes == kAllLanes && translate_together(w, window, addresses, bytes, write, out)) &&
+      !translate_each(w, window, lanes, addresses, bytes, write, out)) {
+    return false;
+  }
+  AccessWatch* const watch = w.worker().watch();
+  return watch == nullptr || watch->access(w, lanes, out, bytes);
 }
 
 event::Semantics semantics_of(const ptx::Mods& mods) {

@@ -69,7 +69,10 @@ bool land_copy(Worker& worker, AsyncOp& op) {
                           copy.source_bytes);
     if (wants_data(worker)) std::memcpy(memory, from, copy.source_bytes);
   }
-  if (wants_data(worker)) std::memset(memory + copy.source_bytes, 0, copy.bytes - copy.source_bytes);
+  if (wants_data(worker))
+    std::memset(memory + copy.source_bytes, 0, copy.bytes - copy.source_bytes);
+  else
+    skip_data(worker, memory, copy.bytes);
   emit_operation_access(worker, op, event::Kind::AsyncWrite, event::Space::Shared,
                         shared_event_address(*to.cta, to.offset), copy.bytes);
   emit_complete(worker, op);
@@ -269,6 +272,8 @@ bool land_store(Worker& worker, AsyncOp& op) {
     std::memcpy(memory, store.value, store.bytes);
   else
     reduce_bytes(memory, store.value, store.bytes, store.reduction, store.type);
+  // MODEL: without data, what lands here counts as payload, whatever it is made of.
+  if (!wants_data(worker)) skip_data(worker, memory, store.bytes);
   emit_operation_access(worker, op, event::Kind::AsyncWrite, event::Space::Shared,
                         shared_event_address(*to.cta, to.offset), store.bytes);
   mbarrier_complete_tx(worker, op, locate(op, store.barrier), store.bytes);

@@ -57,7 +57,7 @@ struct BulkCopy {
 };
 
 void deliver(Worker& worker, uint8_t* to, const uint8_t* from, uint32_t bytes, const BulkCopy& copy) {
-  if (!wants_data(worker)) return;
+  if (!wants_data(worker)) return skip_data(worker, to, bytes);
   if (copy.reduction == Reduction::None)
     std::memmove(to, from, bytes);
   else

@@ -121,10 +121,12 @@ struct CallSites {
 
 void transfer(Warp& w, uint32_t lanes, uint32_t from_base, uint32_t to_base,
               const std::vector<Transfer>& list) {
+  AccessWatch* const watch = w.worker().watch();
   for (const Transfer& t : list) {
     for (uint32_t m = lanes; m != 0; m &= m - 1) {
       uint8_t* const local = w.local_of(static_cast<uint32_t>(std::countr_zero(m)));
       std::memmove(local + to_base + t.to, local + from_base + t.from, t.bytes);
+      if (watch != nullptr) watch->moved(local + to_base + t.to, local + from_base + t.from, t.bytes);
     }
   }
 }

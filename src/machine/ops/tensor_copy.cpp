@@ -104,6 +104,7 @@ bool land_load(Worker& worker, AsyncOp& op) {
   for (uint32_t m = ranks; m != 0; m &= m - 1) {
     const auto rank = static_cast<uint32_t>(std::countr_zero(m));
     const MbarrierPlace to = locate_in(op, rank, copy.shared + first * row_bytes);
+    if (!wants_data(worker)) skip_data(worker, to.cta->shared.data() + to.offset, bytes);
     emit_operation_access(worker, op, event::Kind::AsyncWrite, event::Space::Shared,
                           shared_event_address(*to.cta, to.offset), bytes);
     mbarrier_complete_tx(
@@ -126,18 +127,19 @@ bool land_store(Worker& worker, AsyncOp& op) {
   emit_operation_access(worker, op, event::Kind::AsyncRead, event::Space::Shared,
                         shared_event_address(*from.cta, from.offset + first * row_bytes),
                         (end - first) * row_bytes);
-  if (wants_data(worker) || worker.listener() != nullptr) {
-    TensorWalk walk(copy.box, shape, first);
-    alignas(16) uint8_t buffer[kMostRowBytes];
-    for (uint32_t r = first; r < end; ++r, walk.next()) {
-      const TensorRow row = walk.row();
-      if (row.count == 0) continue;
-      uint8_t* const to = row_memory(worker, op, shape, row, true);
-      if (to == nullptr) return true;
-      if (!wants_data(worker)) continue;
-      get_row(from.cta->shared.data(), from.offset + r * row_bytes, buffer, row_bytes, map.swizzle);
-      write_row(map, shape, row, buffer, to, copy.reduction);
+  TensorWalk walk(copy.box, shape, first);
+  alignas(16) uint8_t buffer[kMostRowBytes];
+  for (uint32_t r = first; r < end; ++r, walk.next()) {
+    const TensorRow row = walk.row();
+    if (row.count == 0) continue;
+    uint8_t* const to = row_memory(worker, op, shape, row, true);
+    if (to == nullptr) return true;
+    if (!wants_data(worker)) {
+      skip_data(worker, to, row.count * shape.element_bytes);
+      continue;
     }
+    get_row(from.cta->shared.data(), from.offset + r * row_bytes, buffer, row_bytes, map.swizzle);
+    write_row(map, shape, row, buffer, to, copy.reduction);
   }
   if (end < shape.rows) return false;
   emit_complete(worker, op);

@@ -8,6 +8,7 @@
 #include <cstdint>
 
 #include "machine/ops/access.hpp"
+#include "machine/payload_marks.hpp"
 #include "machine/state.hpp"
 #include "machine/units/mbarrier.hpp"
 
@@ -45,6 +46,11 @@ inline uint32_t piece_of(Worker& worker, uint32_t total) {
 
 inline bool wants_data(Worker& worker) {
   return !worker.launch().request->options.no_data;
+}
+
+/// In a run without data: a copy would have written `bytes` at `first`.
+inline void skip_data(Worker& worker, const uint8_t* first, uint32_t bytes) {
+  worker.launch().payload->mark(first, bytes);
 }
 
 /// Ordinal of the bulk group that the lane fills.
