@@ -34,7 +34,7 @@ void put_integer(double value, void* out) {
   constexpr double kHigh = static_cast<double>(std::numeric_limits<T>::max());
   if (!(value > kLow)) return put(std::numeric_limits<T>::min(), out);
   if (value >= kHigh) return put(std::numeric_limits<T>::max(), out);
-  put(static_cast<T>(std::llround(value)), out);
+  put(static_cast<T>(std::round(value)), out);
 }
 
 }  // namespace
