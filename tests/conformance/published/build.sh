@@ -53,6 +53,9 @@ case $project in
   thunderkittens)
     for kernel in gemm fp8_gemm attention attention_lcf layernorm rotary; do
       program thunderkittens_$kernel thunderkittens_$kernel
+    done
+    for level in 02 03 04 05 06 07 08; do
+      program thunderkittens_level_$level thunderkittens_levels "-DLEVEL=\"gemm/educational_h100/level_$level.cu\""
     done ;;
   flash-attention)
     for width in 64 128; do
