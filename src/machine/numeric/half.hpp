@@ -104,12 +104,17 @@ struct Half {
       f32_bits = value > 0.0f ? f32_bits : 0u;
       f32_bits = value > 1.0f ? 0x3f800000u : f32_bits;
     }
-    // Like f32's, .ftz looks at the result before rounding.
-    if constexpr (Ftz) f32_bits = (f32_bits & 0x7fffffffu) < kLeastNormal ? f32_bits & 0x80000000u : f32_bits;
+    // Like f32's, .ftz looks at the result rounded as if there were no least exponent.
+    if constexpr (Ftz) f32_bits = is_tiny(f32_bits & 0x7fffffffu) ? f32_bits & 0x80000000u : f32_bits;
     return T::narrow(f32_bits);
   }
   /// 2^-14, the least normal f16 (bf16 has no .ftz but for ex2, whose least normal number is f32's).
   static constexpr uint32_t kLeastNormal = T::kInfinity == 0x7c00 ? 113u << 23 : 1u << 23;
+  /// Bits of f32's mantissa that the format lacks.
+  static constexpr uint32_t kLost = T::kInfinity == 0x7c00 ? 13 : 16;
+  static bool is_tiny(W magnitude) {
+    return magnitude + ((1u << (kLost - 1)) - 1) + ((magnitude >> kLost) & 1) < kLeastNormal;
+  }
   static W finish(float value) { return finish(to_bits(value)); }
 
   static W add(W a, W b) { return finish(load(a) + load(b)); }

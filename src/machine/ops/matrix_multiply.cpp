@@ -132,6 +132,13 @@ uint32_t add_products(const Multiply& x, const TensorNumber* a, const TensorNumb
   return sum;
 }
 
+/// An f32 sum as f16. MODEL: .satfinite, which older ISA versions had here, makes an H200 round towards zero,
+/// and that is all it does.
+uint32_t narrow_sum(const Multiply& x, uint32_t sum) {
+  if (!x.saturate) return f32_to_f16(sum);
+  return static_cast<uint32_t>(round_to(decode(sum, kF32), kF16, Rounding::Zero));
+}
+
 void multiply_float(const Multiply& x, Matrices& t) {
   const uint32_t stored = x.sparse ? x.k / 2 : x.k;
   const Format& fa = format_of(x.a_type);
@@ -156,7 +163,8 @@ void multiply_float(const Multiply& x, Matrices& t) {
       uint32_t start = static_cast<uint32_t>(t.c[m][n]);
       if (result == TensorResult::F32 && x.c_type == ScalarType::f16) start = f16_to_f32(start);
       const uint32_t sum = add_products(x, a, other, stored, start, result);
-      t.d[m][n] = result == TensorResult::F32 && x.d_type == ScalarType::f16 ? f32_to_f16(sum) : sum;
+      const bool narrow = result == TensorResult::F32 && x.d_type == ScalarType::f16;
+      t.d[m][n] = narrow ? narrow_sum(x, sum) : sum;
     }
   }
 }
