@@ -22,6 +22,7 @@ HELP
 case "${1:-}" in --help | -h) usage && exit 0 ;; esac
 
 PRESET=default
+WITH_CUTLASS=no
 JOBS=$(default_jobs)
 BUILD=$ROOT/build
 [ "${SLUICE_TOOLKIT:-}" != pypi ] || BUILD=$BUILD-pypi

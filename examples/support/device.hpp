@@ -26,7 +26,8 @@ inline void require_device(const char* program, int major, bool or_newer) {
   int devices = 0;
   const cudaError_t status = cudaGetDeviceCount(&devices);
   if (status != cudaSuccess || devices == 0) {
-    fail(program, "no CUDA device: %s", status == cudaSuccess ? "none found" : cudaGetErrorString(status));
+    fail(program, "no CUDA device: %s; `build/bin/sluice run -- %s ...` needs none",
+         status == cudaSuccess ? "none found" : cudaGetErrorString(status), program);
   }
   int has_major = 0;
   int has_minor = 0;

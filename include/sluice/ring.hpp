@@ -5,5 +5,12 @@
 // apart (sluice/pipeline/tile_mdspan.hpp), since it costs compile time.
 #pragma once
 
+#if __cplusplus < 202002L
+#error \
+    "sluice/ring.hpp (typed rings, layer 2) needs C++20: compile with -std=c++20, or use layer 1, sluice/pipeline.hpp"
+#else
+
 #include "sluice/pipeline/ring.hpp"
 #include "sluice/pipeline/ring_store.hpp"
+
+#endif

@@ -104,6 +104,13 @@ __global__ void consumers_that_cannot_share() {
   Pipeline pipeline(stage.at(0), params, sluice::ClusterShape<2>{});
 }
 
+__global__ void more_consumers_than_threads() {
+  __shared__ Stage stage;
+  Pipeline::Params params = params_of(Role::Consumer, false);
+  params.num_consumers = 256;
+  Pipeline pipeline(stage.at(0), params, sluice::ClusterShape<1>{});
+}
+
 __global__ void initialised_by_a_warp_that_is_not_there() {
   __shared__ Stage stage;
   Pipeline::Params params = params_of(Role::Consumer, false);
@@ -192,6 +199,10 @@ std::vector<Case> const& cases() {
       {"too-many-bytes", too_many_bytes, 32, {"bytes expected in one phase: 1048576"}},
       {"misaligned-storage", misaligned_storage, 32, {"which must be a multiple of 8"}},
       {"96-consumers-in-a-cluster", consumers_that_cannot_share, 96, {"share the release", ": 96, but"}},
+      {"256-consumers-of-64-threads",
+       more_consumers_than_threads,
+       64,
+       {"consumer threads of one CTA: 256, but the CTA's threads are 64"}},
       {"initialised-by-warp-7",
        initialised_by_a_warp_that_is_not_there,
        32,

@@ -14,8 +14,10 @@ prepare() {
   say "configuring $BUILD with $SETUP_CUDA_COMPILER (CUDA $(setup_nvcc_version "$SETUP_CUDA_COMPILER"))"
   drop_other_compilers_cache
   mkdir -p "$BUILD"
-  cmake -S "$ROOT" --preset "$PRESET" -B "$BUILD" -DCMAKE_CUDA_COMPILER="$SETUP_CUDA_COMPILER" \
-    -DSLUICE_CUTLASS_DIR="$SETUP_CUTLASS_DIR" -DSLUICE_LIBRARY_TESTS="${LIBRARY_ONLY:-no}" >"$BUILD/configure.log" 2>&1 || {
+  local cutlass=()
+  [ "${WITH_CUTLASS:-yes}" = no ] || cutlass=(-DSLUICE_CUTLASS_DIR="$SETUP_CUTLASS_DIR")
+  cmake -S "$ROOT" --preset "$PRESET" -B "$BUILD" -DCMAKE_CUDA_COMPILER="$SETUP_CUDA_COMPILER" "${cutlass[@]}" \
+    -DSLUICE_LIBRARY_TESTS="${LIBRARY_ONLY:-no}" >"$BUILD/configure.log" 2>&1 || {
     tail -n 25 "$BUILD/configure.log" >&2
     fail "CMake could not configure $BUILD" "the end of $BUILD/configure.log is above; a fresh start is: rm -rf $BUILD"
   }
@@ -25,9 +27,9 @@ prepare() {
 drop_other_compilers_cache() {
   local cache=$BUILD/CMakeCache.txt
   [ -f "$cache" ] || return 0
-  grep -qF "CMAKE_CUDA_COMPILER:FILEPATH=$SETUP_CUDA_COMPILER" "$cache" && return 0
-  grep -qF "CMAKE_CUDA_COMPILER:STRING=$SETUP_CUDA_COMPILER" "$cache" && return 0
-  grep -q '^CMAKE_CUDA_COMPILER:' "$cache" || return 0
+  local last
+  last=$(sed -n 's/^CMAKE_CUDA_COMPILER:[A-Z]*=//p' "$cache")
+  [ -n "$last" ] && [ "$last" != "$SETUP_CUDA_COMPILER" ] || return 0
   say "the CUDA compiler is another one than last time: configuring $BUILD afresh"
   rm -rf "$cache" "$BUILD/CMakeFiles"
 }

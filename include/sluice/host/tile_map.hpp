@@ -7,6 +7,11 @@
 //   auto map = sluice::operand_map<Loads, 0>(pointer, rows, columns).encode();
 #pragma once
 
+#if __cplusplus < 202002L
+#error \
+    "sluice/host/tile_map.hpp (typed rings, layer 2) needs C++20: compile with -std=c++20, or use layer 1, sluice/pipeline.hpp"
+#else
+
 #include "sluice/host/tensor_map.hpp"
 #include "sluice/pipeline/ring_facts.hpp"
 
@@ -56,3 +61,5 @@ TensorMapBuilder operand_map(T* address, std::uint64_t rows, std::uint64_t colum
 }
 
 }  // namespace sluice
+
+#endif

@@ -30,6 +30,7 @@ enum class Mistake {
   StorageMisaligned,
   ClusterTooLarge,
   ConsumersNotSpreadable,
+  MoreConsumersThanThreads,
   RankOutOfCluster,
   WarpOutOfCta,
   NamedBarrierOutOfRange,
@@ -38,6 +39,17 @@ enum class Mistake {
 };
 
 #if SLUICE_CHECK && defined(__CUDACC__)
+
+/// One lane speaks for all that stand here together; the others do not trap before it has.
+template <class Speak>
+SLUICE_DEVICE void speak_once_and_trap([[maybe_unused]] Speak speak) {
+#if defined(__CUDA_ARCH__)
+  uint32_t const lanes = __activemask();
+  if (threadIdx.x % kThreadsPerWarp == static_cast<uint32_t>(__ffs(static_cast<int>(lanes)) - 1)) speak();
+  __syncwarp(lanes);
+#endif
+  __trap();
+}
 
 /// Prints the sentence of `mistake` made in `method` and traps. `value` is the number that is wrong, `bound`
 /// what it was held against.
@@ -102,6 +114,11 @@ static __device__ __noinline__ void report(Mistake mistake, char const* method, 
       relation = "but it takes 32 or a multiple of";
       advice = "correct Params::num_consumers";
       break;
+    case Mistake::MoreConsumersThanThreads:
+      what = "consumer threads of one CTA:";
+      relation = "but the CTA's threads are";
+      advice = "correct Params::num_consumers, which counts the threads that call consumer_release";
+      break;
     case Mistake::RankOutOfCluster:
       what = "signals the CTA of rank";
       relation = "but the number of CTAs in the cluster is";
@@ -128,17 +145,11 @@ static __device__ __noinline__ void report(Mistake mistake, char const* method, 
       advice = "count groups from 0";
       break;
   }
-#if defined(__CUDA_ARCH__)
-  // One lane speaks for all that stand here together; the others must not trap before it has.
-  uint32_t const lanes = __activemask();
-  if (threadIdx.x % kThreadsPerWarp == static_cast<uint32_t>(__ffs(static_cast<int>(lanes)) - 1)) {
+  speak_once_and_trap([=] {
     printf("sluice: %s: %s %u, %s %u: CTA (%u,%u,%u) thread %u (warp %u): %s\n", method, what, value,
            relation, bound, blockIdx.x, blockIdx.y, blockIdx.z, threadIdx.x, threadIdx.x / kThreadsPerWarp,
            advice);
-  }
-  __syncwarp(lanes);
-#endif
-  __trap();
+  });
 }
 
 /// Reports `mistake` unless `holds`.

@@ -51,6 +51,7 @@ class PipelineTmaAsync
   /// pipeline_init_wait.
   template <class ClusterShape>
   SLUICE_DEVICE static void init_barriers(SharedStorage& storage, Params params, ClusterShape cluster_shape) {
+    detail::expect_consumer_count("PipelineTmaAsync::init_barriers", params.num_consumers);
     uint32_t const releases =
         detail::release_arrivals(params.num_consumers, detail::cluster_extent(cluster_shape));
     detail::init_stage_barriers<SharedStorage, Stages>(

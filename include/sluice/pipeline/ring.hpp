@@ -17,6 +17,11 @@
 //   }
 #pragma once
 
+#if __cplusplus < 202002L
+#error \
+    "sluice/pipeline/ring.hpp (typed rings, layer 2) needs C++20: compile with -std=c++20, or use layer 1, sluice/pipeline.hpp"
+#else
+
 #include "sluice/pipeline/init.hpp"
 #include "sluice/pipeline/ring_consumer.hpp"
 #include "sluice/pipeline/ring_producer.hpp"
@@ -95,7 +100,8 @@ class Ring {
   SLUICE_DEVICE Ring(SharedStorage& storage, SyncLater) : places_(storage), warp_(ptx::warp_index_sync()) {
     constexpr int kProducerEnd = Producer_::Warps::kFirst + Producer_::Warps::kCount;
     constexpr int kConsumerEnd = Consumers_::Warps::kFirst + Consumers_::Warps::kCount;
-    detail::expect_ring_fits<Facts, (kProducerEnd > kConsumerEnd ? kProducerEnd : kConsumerEnd)>(&storage);
+    detail::expect_ring_fits<Facts, (kProducerEnd > kConsumerEnd ? kProducerEnd : kConsumerEnd)>(
+        &storage, kSharedBytes);
     detail::init_stage_barriers<typename Facts::Barriers, Facts::kStages>(
         "Ring", storage.barriers, kFullArrivals, kEmptyArrivals, Producer_::Warps::kFirst);
     if constexpr (Facts::kConsumerGroups > 1) {
@@ -132,3 +138,5 @@ class Ring {
 };
 
 }  // namespace sluice
+
+#endif

@@ -192,7 +192,7 @@ class StoreRing {
 
   /// All threads; does not block.
   SLUICE_DEVICE explicit StoreRing(SharedStorage& storage) : stages_(storage.stages) {
-    detail::expect_ring_fits<Facts, Warps_::kFirst + Warps_::kCount>(&storage);
+    detail::expect_ring_fits<Facts, Warps_::kFirst + Warps_::kCount>(&storage, kSharedBytes);
   }
   StoreRing(const StoreRing&) = delete;
   StoreRing& operator=(const StoreRing&) = delete;

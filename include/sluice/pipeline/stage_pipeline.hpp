@@ -78,6 +78,15 @@ class StagePipeline {
   StageBarriers<SharedStorage, Stages> barriers_;
 };
 
+/// Stops where a CTA has fewer threads than consumers.
+SLUICE_DEVICE void expect_consumer_count([[maybe_unused]] char const* method,
+                                         [[maybe_unused]] uint32_t consumers) {
+#if SLUICE_CHECK && defined(__CUDA_ARCH__)
+  uint32_t const threads = blockDim.x * blockDim.y * blockDim.z;
+  expect(consumers <= threads, Mistake::MoreConsumersThanThreads, method, consumers, threads);
+#endif
+}
+
 /// Stops where `cta` is no rank of this cluster.
 SLUICE_DEVICE void expect_rank(char const* pipeline, uint32_t cta) {
   if constexpr (kCheck) {
