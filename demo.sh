@@ -5,7 +5,7 @@
 # Sets up what is missing, builds the first example and runs it: on the Hopper GPU of this machine, or else on sluice's
 # CPU engine. See --help.
 set -euo pipefail
-ROOT=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
+ROOT=$(dirname "$(readlink -f "${BASH_SOURCE[0]}")")
 . "$ROOT/tools/setup/setup.sh"
 . "$ROOT/tools/setup/build.sh"
 

@@ -4,7 +4,7 @@
 #
 # Sets up what is missing, builds everything and runs every test. See --help.
 set -euo pipefail
-ROOT=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
+ROOT=$(dirname "$(readlink -f "${BASH_SOURCE[0]}")")
 . "$ROOT/tools/setup/setup.sh"
 . "$ROOT/tools/setup/build.sh"
 
@@ -50,6 +50,9 @@ while [ $# -gt 0 ]; do
   shift
 done
 case "$JOBS" in '' | 0 | *[!0-9]*) bad_usage "--jobs takes a number of 1 or more, not '$JOBS'" ;; esac
+
+presets() { sed -n '/"configurePresets"/,/"buildPresets"/s/.*"name": "\([^"]*\)".*/\1/p' "$ROOT/CMakePresets.json"; }
+presets | grep -qxF -- "$PRESET" || bad_usage "there is no preset '$PRESET': $(presets | paste -sd ' ')"
 
 BUILD=$ROOT/build
 [ "$PRESET" = default ] || BUILD=$ROOT/build-$PRESET

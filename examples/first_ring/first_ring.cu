@@ -46,7 +46,8 @@ int fail(const char* what) {
 int main() {
   constexpr int kHeight = 4 * kRows, kWidth = 50 * kColumns;
   std::vector<float> matrix(kHeight * kWidth), x(kWidth), y(kHeight);
-  for (int i = 0; i < kHeight * kWidth; ++i) matrix[i] = static_cast<float>(i % 1009 * 613 % 1009) / 1009 - 0.5f;
+  for (int i = 0; i < kHeight * kWidth; ++i)
+    matrix[i] = static_cast<float>(i % 1009 * 613 % 1009) / 1009 - 0.5f;
   for (int i = 0; i < kWidth; ++i) x[i] = static_cast<float>(i % 17) - 8;
 
   float *device_matrix = nullptr, *device_x = nullptr, *device_y = nullptr;

@@ -38,7 +38,14 @@ constexpr int kExitCannotRun = 2;
 ///     }
 class CommandLine {
  public:
-  CommandLine(const char* program, int argc, char** argv) : program_(program), argc_(argc), argv_(argv) {}
+  /// From here on the program ends with kExitCannotRun where its output could not be written.
+  CommandLine(const char* program, int argc, char** argv) : program_(program), argc_(argc), argv_(argv) {
+    std::atexit([] {
+      if (std::fflush(stdout) == 0 && std::ferror(stdout) == 0) return;
+      std::fputs("error: the output could not be written\n", stderr);
+      std::_Exit(kExitCannotRun);
+    });
+  }
 
   /// Go to the next argument; false when none is left.
   bool next() { return ++position_ < argc_; }

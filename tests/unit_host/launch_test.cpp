@@ -123,6 +123,16 @@ TEST_F(Launch, impossible_shapes_are_named) {
   EXPECT_EQ(sluice::launch(kernel, LaunchShape{.grid = 0}, 1, 1.0).rule, LaunchRule::GridNotWhole);
 }
 
+TEST_F(Launch, extents_whose_product_overflows_are_named) {
+  const auto rule_of = [](const LaunchShape& shape) { return sluice::launch(kernel, shape, 1, 1.0).rule; };
+  EXPECT_EQ(rule_of({.cluster = dim3(65536, 65536, 1)}), LaunchRule::ClusterTooLarge);
+  EXPECT_EQ(rule_of({.cta = dim3(65536, 65537, 1)}), LaunchRule::TooManyThreads);
+  EXPECT_EQ(rule_of({.cta = dim3(0x10001, 0xFFFF0001, 1)}), LaunchRule::TooManyThreads);
+  EXPECT_EQ(rule_of({.cta = dim3(2, 2, 65)}), LaunchRule::TooManyThreads);
+  EXPECT_EQ(rule_of({.grid = dim3(1, 65536, 1)}), LaunchRule::GridTooLarge);
+  EXPECT_EQ(rule_of({.shared_bytes = ~std::size_t{0} - 100}), LaunchRule::TooMuchShared);
+}
+
 TEST_F(Launch, cluster_that_fits_nowhere_is_named) {
   fake.clusters_that_fit = 0;
   EXPECT_EQ(sluice::launch(kernel, LaunchShape{.grid = 2, .cluster = dim3(2, 1, 1)}, 1, 1.0).rule,

@@ -67,8 +67,11 @@ int compare(int count, std::uint32_t seed) {
     const TensorMapSpec spec = descriptions.next();
     const sluice::TensorMapError mine = sluice::host::check(spec);
     const bool accepts = driver_accepts(spec);
+    // Two of the rules are not the driver's.
+    const bool beyond =
+        mine.rule == TensorMapRule::AddressPresent || mine.rule == TensorMapRule::SwizzleForInterleave;
     ++broken[static_cast<int>(mine.rule)];
-    if (accepts != !mine && ++disagreements <= 20) {
+    if (accepts != (!mine || beyond) && ++disagreements <= 20) {
       std::printf("description %d: the driver %s, the rules say %s: %s\n", i, accepts ? "accepts" : "refuses",
                   sluice::host::name_of(mine.rule), mine.text);
       print(spec);

@@ -152,6 +152,50 @@ TEST(TensorMapRules, strides_are_multiples_of_32_for_wide_interleave) {
   EXPECT_EQ(rule_of(spec), TensorMapRule::None) << check(spec).text;
 }
 
+TEST(TensorMapRules, a_stride_that_nothing_can_be_padded_to_is_out_of_range) {
+  auto spec = matrix();
+  spec.strides[0] = ~std::uint64_t{0};
+  EXPECT_EQ(rule_of(spec), TensorMapRule::StrideInRange);
+}
+
+TEST(TensorMapRules, what_lies_inside_may_be_longer_than_64_bits_count) {
+  auto spec = matrix();
+  spec.rank = 3;
+  spec.shape[0] = 16;
+  spec.shape[1] = std::uint64_t{1} << 25;
+  spec.shape[2] = 2;
+  spec.strides[0] = std::uint64_t{1} << 39;
+  spec.strides[1] = 16;
+  spec.box[0] = 16;
+  spec.box[1] = spec.box[2] = 1;
+  EXPECT_EQ(rule_of(spec), TensorMapRule::StrideCoversExtent);
+  EXPECT_THAT(check(spec).text, HasSubstr("more than 1099511627776"));
+}
+
+TEST(TensorMapRules, enumerators_that_do_not_exist_are_named) {
+  const auto expect_unknown = [](TensorMapSpec spec, const char* text) {
+    EXPECT_EQ(rule_of(spec), TensorMapRule::UnknownMode) << text;
+    EXPECT_THAT(check(spec).text, HasSubstr(text));
+  };
+  auto spec = matrix();
+  spec.element = static_cast<CUtensorMapDataType>(-1);
+  expect_unknown(spec, "element type -1 does not exist");
+  spec.element = static_cast<CUtensorMapDataType>(16);
+  expect_unknown(spec, "element type 16");
+  spec = matrix();
+  spec.interleave = static_cast<CUtensorMapInterleave>(3);
+  expect_unknown(spec, "interleave 3");
+  spec = matrix();
+  spec.swizzle = static_cast<CUtensorMapSwizzle>(9);
+  expect_unknown(spec, "swizzle 9");
+  spec = matrix();
+  spec.l2_promotion = static_cast<CUtensorMapL2promotion>(4);
+  expect_unknown(spec, "L2 promotion 4");
+  spec = matrix();
+  spec.oob_fill = static_cast<CUtensorMapFloatOOBfill>(2);
+  expect_unknown(spec, "fill mode 2");
+}
+
 TEST(TensorMapRules, strides_stay_below_two_to_the_40) {
   auto spec = matrix();
   spec.strides[0] = kStrideLimit;

@@ -7,13 +7,14 @@
 
 # prepare: everything up to a configured build tree.
 prepare() {
+  mkdir -p "$BUILD" && [ -w "$BUILD" ] ||
+    fail "$BUILD cannot be written" "work on a copy of the repository that is yours: git clone $ROOT COPY"
   setup_packages
   setup_cmake "$BUILD/cmake-from-pypi"
   setup_toolkit "$BUILD/toolkit"
   [ "${WITH_CUTLASS:-yes}" = no ] || setup_cutlass "$BUILD/cutlass"
   say "configuring $BUILD with $SETUP_CUDA_COMPILER (CUDA $(setup_nvcc_version "$SETUP_CUDA_COMPILER"))"
   drop_other_compilers_cache
-  mkdir -p "$BUILD"
   local cutlass=()
   [ "${WITH_CUTLASS:-yes}" = no ] || cutlass=(-DSLUICE_CUTLASS_DIR="$SETUP_CUTLASS_DIR")
   cmake -S "$ROOT" --preset "$PRESET" -B "$BUILD" -DCMAKE_CUDA_COMPILER="$SETUP_CUDA_COMPILER" "${cutlass[@]}" \

@@ -115,16 +115,16 @@ setup_wheels() {
 
 setup_cmake() {
   local dir=$1 have
-  have=$(cmake --version | sed -n 's/^cmake version \([0-9.]*\).*/\1/p')
-  version_at_least "$have" 3.24 && return
-  say "CMake $have is too old (3.24 is needed): taking one from PyPI"
+  have=$( (cmake --version 2>/dev/null || true) | sed -n 's/^cmake version \([0-9.]*\).*/\1/p')
+  [ -n "$have" ] && version_at_least "$have" 3.24 && return
+  say "$(command -v cmake) is ${have:-of no version that it would tell} (3.24 is needed): taking CMake from PyPI"
   setup_wheels "$dir" 'cmake>=3.24,<4' ||
-    fail "CMake $have is too old and PyPI gave no newer one" "install CMake 3.24 or newer"
+    fail "CMake 3.24 or newer is needed and PyPI gave none" "install CMake 3.24 or newer"
   PATH=$dir/cmake/data/bin:$PATH
 }
 
-# The version of an nvcc, such as 13.0.
-setup_nvcc_version() { "$1" --version 2>/dev/null | sed -n 's/.*release \([0-9]*\.[0-9]*\).*/\1/p'; }
+# The version of an nvcc, such as 13.0; nothing where it does not run or says none.
+setup_nvcc_version() { { "$1" --version 2>/dev/null || true; } | sed -n 's/.*release \([0-9]*\.[0-9]*\).*/\1/p'; }
 
 setup_toolkit() {
   local dir=$1 nvcc="" have=""
@@ -135,12 +135,14 @@ setup_toolkit() {
   else
     nvcc=$(command -v nvcc || true)
     [ -z "$nvcc" ] && [ -x /usr/local/cuda/bin/nvcc ] && nvcc=/usr/local/cuda/bin/nvcc
-    have=$([ -z "$nvcc" ] || setup_nvcc_version "$nvcc")
+    [ -z "$nvcc" ] || have=$(setup_nvcc_version "$nvcc")
     if [ -n "$have" ] && version_at_least "$have" 12.8; then
       SETUP_CUDA_COMPILER=$nvcc
       return
     fi
-    [ -z "$have" ] || say "$nvcc is of CUDA $have, older than 12.8: not used"
+    local reason="no compiler that runs and tells its version"
+    [ -z "$have" ] || reason="of CUDA $have, older than 12.8"
+    [ -z "$nvcc" ] || say "$nvcc is $reason: not used"
   fi
   [ -e "$dir/.wheels" ] || say "taking CUDA $kSetupCuda (nvcc and headers, 100 MB) from PyPI into $dir"
   local package packages=()

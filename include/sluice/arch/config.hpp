@@ -12,6 +12,10 @@
 //                         limit later. Default: not defined, and waits are bare.
 #pragma once
 
+#if __cplusplus < 201703L
+#error "sluice needs C++17 (typed rings C++20): compile with -std=c++17 or -std=c++20"
+#endif
+
 #include <cstdint>
 
 #if defined(__CUDACC__)

@@ -17,6 +17,7 @@ namespace sluice {
 enum class LaunchRule {
   None,                   ///< nothing is wrong
   GridNotWhole,           ///< the grid is not made of whole clusters
+  GridTooLarge,           ///< more CTAs along a dimension than a grid can have
   ClusterTooLarge,        ///< more than 16 CTAs in a cluster
   TooManyThreads,         ///< more than 1024 threads in a CTA
   TooMuchShared,          ///< more shared memory than the device gives one CTA
@@ -38,17 +39,29 @@ struct LaunchShape {
 
 namespace host::detail {
 
+/// As a number that does not overflow.
+inline double volume(const dim3& extents) {
+  return static_cast<double>(extents.x) * extents.y * extents.z;
+}
+
 inline bool check_launch(const LaunchShape& shape, LaunchError& error) {
-  const unsigned ctas = shape.cluster.x * shape.cluster.y * shape.cluster.z;
-  const unsigned threads = shape.cta.x * shape.cta.y * shape.cta.z;
-  if (ctas == 0 || ctas > 16) {
+  if (const double ctas = volume(shape.cluster); ctas < 1 || ctas > 16) {
     error.set(LaunchRule::ClusterTooLarge,
-              "the cluster has %u CTAs, a cluster has 1 to 16: take a smaller shape", ctas);
+              "the cluster has %.0f CTAs, a cluster has 1 to 16: take a smaller shape", ctas);
     return false;
   }
-  if (threads == 0 || threads > 1024) {
-    error.set(LaunchRule::TooManyThreads, "the CTA has %u threads, a CTA has 1 to 1024: take fewer warps",
-              threads);
+  if (const double threads = volume(shape.cta); threads < 1 || threads > 1024 || shape.cta.z > 64) {
+    error.set(LaunchRule::TooManyThreads,
+              "the CTA has %u x %u x %u threads, a CTA has 1 to 1024, at most 64 along z: take fewer warps",
+              shape.cta.x, shape.cta.y, shape.cta.z);
+    return false;
+  }
+  if (shape.grid.x > 2147483647u || shape.grid.y > 65535u || shape.grid.z > 65535u) {
+    error.set(
+        LaunchRule::GridTooLarge,
+        "the grid has %u x %u x %u CTAs, at most 2147483647 along x and 65535 along y and z: put the long "
+        "dimension first, or loop in the kernel",
+        shape.grid.x, shape.grid.y, shape.grid.z);
     return false;
   }
   const unsigned grid[3] = {shape.grid.x, shape.grid.y, shape.grid.z};
@@ -82,7 +95,8 @@ inline bool prepare_kernel(const void* kernel, const LaunchShape& shape, LaunchE
       !check_runtime(cudaFuncGetAttributes(&attributes, kernel), "cudaFuncGetAttributes", error)) {
     return false;
   }
-  if (shape.shared_bytes + attributes.sharedSizeBytes > static_cast<std::size_t>(limit)) {
+  const auto most = static_cast<std::size_t>(limit);
+  if (shape.shared_bytes > most || attributes.sharedSizeBytes > most - shape.shared_bytes) {
     error.set(LaunchRule::TooMuchShared,
               "the CTA needs %zu bytes of dynamic and %zu of static shared memory, this device gives a CTA "
               "%d: take fewer "

@@ -38,6 +38,7 @@ enum class TensorMapRule {
   ElementStrideInRange,  ///< each element stride is 1 to 8
   SwizzleForInterleave,  ///< 32-byte interleave goes with the 32-byte swizzle
   FillForInteger,        ///< NaN fill needs a floating-point element
+  UnknownMode,           ///< an element type, interleave, swizzle, L2 promotion or fill that does not exist
   LaterDevice,           ///< sub-byte types and swizzles with larger atoms begin with compute capability 10.0
   CornerInRange,         ///< im2col: corner offsets fit the bits that the rank leaves them
   CornerLeavesBox,       ///< im2col: the corners leave a bounding box that is not empty
@@ -85,6 +86,8 @@ inline const char* name_of(TensorMapRule rule) {
       return "SwizzleForInterleave";
     case TensorMapRule::FillForInteger:
       return "FillForInteger";
+    case TensorMapRule::UnknownMode:
+      return "UnknownMode";
     case TensorMapRule::LaterDevice:
       return "LaterDevice";
     case TensorMapRule::CornerInRange:
@@ -254,16 +257,16 @@ inline bool check_strides(const TensorMapSpec& spec, TensorMapError& error) {
   const unsigned alignment = required_alignment(spec);
   for (int i = 0; i + 1 < spec.rank; ++i) {
     const std::uint64_t stride = spec.strides[i];
-    if (stride % alignment != 0) {
-      error.set(TensorMapRule::StrideMultiple,
-                "strides[%d] is %llu bytes, a stride is a multiple of %u: pad the rows to %llu bytes", i,
-                ull{stride}, alignment, ull{(stride / alignment + 1) * alignment});
-      return false;
-    }
     if (stride >= kStrideLimit) {
       error.set(TensorMapRule::StrideInRange,
                 "strides[%d] is %llu bytes, a stride is below 2^40 = 1099511627776: split the tensor", i,
                 ull{stride});
+      return false;
+    }
+    if (stride % alignment != 0) {
+      error.set(TensorMapRule::StrideMultiple,
+                "strides[%d] is %llu bytes, a stride is a multiple of %u: pad the rows to %llu bytes", i,
+                ull{stride}, alignment, ull{(stride / alignment + 1) * alignment});
       return false;
     }
   }
@@ -374,7 +377,28 @@ inline bool check_element_strides(const TensorMapSpec& spec, TensorMapError& err
   return true;
 }
 
+/// Enumerators come as numbers where a program computes them.
+inline bool check_enumerators(const TensorMapSpec& spec, TensorMapError& error) {
+  const struct {
+    const char* name;
+    unsigned value, most;
+  } modes[] = {
+      {"element type", static_cast<unsigned>(spec.element), CU_TENSOR_MAP_DATA_TYPE_16U6_ALIGN16B},
+      {"interleave", static_cast<unsigned>(spec.interleave), CU_TENSOR_MAP_INTERLEAVE_32B},
+      {"swizzle", static_cast<unsigned>(spec.swizzle), CU_TENSOR_MAP_SWIZZLE_128B_ATOM_64B},
+      {"L2 promotion", static_cast<unsigned>(spec.l2_promotion), CU_TENSOR_MAP_L2_PROMOTION_L2_256B},
+      {"fill mode", static_cast<unsigned>(spec.oob_fill), CU_TENSOR_MAP_FLOAT_OOB_FILL_NAN_REQUEST_ZERO_FMA}};
+  for (const auto& [name, value, most] : modes) {
+    if (value <= most) continue;
+    error.set(TensorMapRule::UnknownMode, "%s %d does not exist: take one of <cuda.h>'s enumeration", name,
+              static_cast<int>(value));
+    return false;
+  }
+  return true;
+}
+
 inline bool check_modes(const TensorMapSpec& spec, TensorMapError& error) {
+  if (!check_enumerators(spec, error)) return false;
   if (spec.element > CU_TENSOR_MAP_DATA_TYPE_TFLOAT32_FTZ || spec.swizzle > CU_TENSOR_MAP_SWIZZLE_128B) {
     error.set(
         TensorMapRule::LaterDevice, "%s begins with compute capability 10.0, a Hopper GPU has 9.0: take %s",
@@ -407,14 +431,16 @@ inline bool check_beyond_driver(const TensorMapSpec& spec, TensorMapError& error
   if (spec.allow_overlap) return true;
   for (int i = 0; i + 1 < spec.rank; ++i) {
     // The extent inside is one row for the first stride, shape times the next inner stride for the others.
-    const std::uint64_t inside =
-        i == 0 ? row_bytes(spec.element, spec.shape[0]) : spec.shape[i] * spec.strides[i - 1];
+    // What is as long as the longest stride is too long in any case; the product could pass 2^64.
+    const bool huge = i > 0 && spec.strides[i - 1] > kStrideLimit / spec.shape[i];
+    const std::uint64_t inside = i == 0 ? row_bytes(spec.element, spec.shape[0])
+                                 : huge ? kStrideLimit
+                                        : spec.shape[i] * spec.strides[i - 1];
     if (spec.strides[i] < inside && spec.shape[i + 1] > 1) {
       error.set(TensorMapRule::StrideCoversExtent,
-                "strides[%d] is %llu bytes, but what lies inside dimension %d takes %llu: strides are in "
-                "bytes, not in "
-                "elements; call allow_overlap() if the slices are meant to overlap",
-                i, ull{spec.strides[i]}, i + 1, ull{inside});
+                "strides[%d] is %llu bytes, but what lies inside dimension %d takes %s%llu: strides are in "
+                "bytes, not in elements; call allow_overlap() if the slices are meant to overlap",
+                i, ull{spec.strides[i]}, i + 1, huge ? "more than " : "", ull{inside});
       return false;
     }
   }

@@ -36,6 +36,8 @@ struct Tile {
   static constexpr Major kMajor = Major_;
 
   static_assert(Rows_ > 0 && Columns_ > 0, "sluice: a tile has at least one row and one column");
+  static_assert(static_cast<long long>(Rows_) * Columns_ < (1 << 26),
+                "sluice: a tile lies in shared memory, of which a CTA has 232448 bytes: make it smaller");
   static_assert(
       std::is_trivially_copyable_v<Element_>,
       "sluice: the elements of a tile are copied as bytes, so their type must be trivially copyable");
