@@ -146,7 +146,7 @@ setup_toolkit() {
   fi
   [ -e "$dir/.wheels" ] || say "taking CUDA $kSetupCuda (nvcc and headers, 100 MB) from PyPI into $dir"
   local package packages=()
-  for package in nvidia-cuda-nvcc nvidia-cuda-crt nvidia-cuda-cccl nvidia-cuda-runtime nvidia-nvvm; do
+  for package in nvidia-cuda-nvcc nvidia-cuda-crt nvidia-cuda-cccl nvidia-cuda-runtime nvidia-cuda-profiler-api nvidia-nvvm; do
     packages+=("$package==$kSetupCuda.*")
   done
   setup_wheels "$dir" "${packages[@]}" ||

@@ -50,7 +50,8 @@ SLUICE_DEVICE void expect_ring_fits([[maybe_unused]] const void* storage, [[mayb
   uint32_t begin = 0, given = 0;
   asm("mov.b32 %0, %%reserved_smem_offset_cap;" : "=r"(begin));
   asm("mov.u32 %0, %%total_smem_size;" : "=r"(given));
-  const uint32_t needed = address - begin + bytes;
+  const uint32_t needed =
+      address % (1u << 24) - begin + bytes;  // above them stands the CTA's rank in its cluster
   expect_ring(needed <= given, "the launch gives the CTA too little shared memory: pass Ring::kSharedBytes",
               given, needed);
   expect_ring(blockDim.y * blockDim.z == 1, "the CTA is not one-dimensional, so warps cannot be told",
