@@ -6,19 +6,16 @@
 #include "cuda/entry_points.hpp"
 
 #include <dlfcn.h>
-#include <fcntl.h>
 #include <fmt/format.h>
-#include <sys/mman.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 #include <cstring>
+#include <mutex>
+#include <set>
 #include <string>
 #include <string_view>
 
 #include "cuda/driver_versions.hpp"
 #include "cuda/process.hpp"
-#include "ptx/elf.hpp"
 
 namespace sluice::cuda {
 namespace {
@@ -36,19 +33,14 @@ void* driver_library() {
   return library;
 }
 
-// Whether the program or library at `path` has device code of its own; what cannot be read is taken to have.
-bool has_device_code(const char* path) {
-  const int file = open(path, O_RDONLY | O_CLOEXEC);
-  struct stat about {};
-  if (file < 0 || fstat(file, &about) != 0) return true;
-  const auto size = static_cast<size_t>(about.st_size);
-  void* const memory = mmap(nullptr, size, PROT_READ, MAP_PRIVATE, file, 0);
-  close(file);
-  if (memory == MAP_FAILED) return true;
-  const auto elf = ptx::read_elf({static_cast<const std::byte*>(memory), size});
-  const bool found = !elf || elf->find(".nv_fatbin") != nullptr || elf->find("__nv_relfatbin") != nullptr;
-  munmap(memory, size);
-  return found;
+// The programs and libraries, by where they are loaded, that have looked up entry points of the driver.
+struct Lookups {
+  std::mutex mutex;
+  std::set<const void*> bases;
+};
+Lookups& lookups() {
+  static Lookups instance;
+  return instance;
 }
 
 }  // namespace
@@ -91,12 +83,24 @@ Status runtime_entry_point(const char* name, int version, unsigned long long fla
   return *out != nullptr ? cudaSuccess : cudaErrorSymbolNotFound;
 }
 
+void note_lookup(const void* caller) {
+  Dl_info info{};
+  if (dladdr(caller, &info) == 0) return;
+  const std::lock_guard lock(lookups().mutex);
+  lookups().bases.insert(info.dli_fbase);
+}
+
+bool has_looked_up(const void* caller) {
+  Dl_info info{};
+  if (dladdr(caller, &info) == 0) return true;
+  const std::lock_guard lock(lookups().mutex);
+  return lookups().bases.count(info.dli_fbase) != 0;
+}
+
 void say_internal_table(Process& process, const void* caller) {
   Dl_info info{};
-  const bool known = dladdr(caller, &info) != 0 && info.dli_fname != nullptr;
-  // A compiler (NVRTC, nvJitLink) looks for a profiler's table and goes on without it.
-  if (known && !has_device_code(info.dli_fname)) return;
-  std::string_view file = known ? info.dli_fname : "the program";
+  std::string_view file =
+      dladdr(caller, &info) != 0 && info.dli_fname != nullptr ? info.dli_fname : "the program";
   file.remove_prefix(file.rfind('/') + 1);
   report::Diagnostic diagnostic;
   diagnostic.blame = report::Blame::Unsupported;

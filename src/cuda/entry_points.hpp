@@ -20,8 +20,12 @@ void* entry_point(const char* name, int version, bool per_thread, CUdriverProcAd
 Status runtime_entry_point(const char* name, int version, unsigned long long flags, void** out,
                            CUdriverProcAddressQueryResult* result);
 
-/// Reports, once per library, that the code at `caller` asks for NVIDIA's internal tables. Says nothing of a
-/// file without device code, which has no kernels that would not run.
+/// Remembers that the code at `caller` looks up entry points by name, as a CUDA runtime does for all it
+/// calls.
+void note_lookup(const void* caller);
+bool has_looked_up(const void* caller);  ///< whether code of the same program or library has
+
+/// Reports, once per library, that the code at `caller` asks for NVIDIA's internal tables.
 void say_internal_table(Process& process, const void* caller);
 
 }  // namespace sluice::cuda

@@ -390,6 +390,7 @@ SLUICE_DRIVER(cuCtxDisablePeerAccess, CUcontext peer) {
 
 SLUICE_DRIVER(cuGetProcAddress_v2, const char* name, void** out, int version, cuuint64_t flags,
               CUdriverProcAddressQueryResult* result) {
+  note_lookup(__builtin_return_address(0));
   return driver_call(
       "cuGetProcAddress",
       [&](Process&) -> Status {
@@ -403,15 +404,18 @@ SLUICE_DRIVER(cuGetProcAddress_v2, const char* name, void** out, int version, cu
       Gate::Open);
 }
 SLUICE_DRIVER_OLD(cuGetProcAddress, const char* name, void** out, int version, cuuint64_t flags) {
+  note_lookup(__builtin_return_address(0));
   return sluice_drv_cuGetProcAddress_v2(name, out, version, flags, nullptr);
 }
+// A runtime inside a library cannot go on without its tables. A compiler (NVRTC, nvJitLink) asks for a
+// profiler's and can.
 SLUICE_DRIVER(cuGetExportTable, const void** table, const CUuuid*) {
   if (table != nullptr) *table = nullptr;
   const void* const caller = __builtin_return_address(0);
   return driver_call(
       "cuGetExportTable",
       [&](Process& p) {
-        say_internal_table(p, caller);
+        if (has_looked_up(caller)) say_internal_table(p, caller);
         return cudaErrorNotSupported;
       },
       Gate::Open);
