@@ -281,7 +281,9 @@ Result<ArgumentSpec> read_argument(const Json& value, const std::string& place, 
     SLUICE_TRY(take_whole(value, place, "offset", 0, kMostBytes, &argument.offset));
     return argument;
   }
-  const auto& [type, number] = *value.items().begin();
+  const auto first = value.begin();
+  const std::string& type = first.key();
+  const Json& number = first.value();
   const auto element = element_named(type);
   if (value.size() != 1 || !element)
     return wrong(place, "one of buffer, tensor_map or a type such as u32 is wanted here");
