@@ -24,6 +24,8 @@ inline std::vector<Case> all_cases() {
   add_tile_loads(cases);
   add_interleaved_copies(cases);
   add_im2col_loads(cases);
+  add_im2col_layouts(cases);
+  add_special_singles(cases);
   add_tensor_stores(cases);
   add_wgmma_numbers(cases);
   add_wgmma_probes(cases);
@@ -31,6 +33,7 @@ inline std::vector<Case> all_cases() {
   add_wgmma_sparse(cases);
   add_map_cases(cases);
   add_wgmma_small_operands(cases);
+  add_wgmma_tiny_products(cases);
   add_bulk_copies(cases);
   add_bulk_limits(cases);
   add_tensor_limits(cases);

@@ -127,6 +127,26 @@ inline void add_bulk_limits(std::vector<Case>& cases) {
     shot.global_offset = 1u << 31;
     add(of + "_global_outside", shot);
   }
+  for (const uint32_t kibibytes : {16u, 96u, 226u, 228u, 256u}) {
+    BulkShot shot;
+    shot.bytes = 256;
+    shot.shared_offset = kibibytes << 10;
+    add("load_shared_outside_" + std::to_string(kibibytes) + "k", shot);
+    shot.way = BulkWay::Store;
+    add("store_shared_outside_" + std::to_string(kibibytes) + "k", shot);
+  }
+  BulkShot across;
+  across.bytes = 256;
+  across.shared_offset = (226u << 10) + 896;
+  add("load_shared_across_227k", across);
+  BulkShot odd;
+  odd.bytes = 8;
+  add("load_8_bytes", odd);
+  odd.way = BulkWay::ToPeer;
+  odd.bytes = 40;
+  add("to_peer_40_bytes", odd);
+  odd.way = BulkWay::Multicast;
+  add("multicast_40_bytes", odd);
   BulkShot barrier;
   barrier.barrier_offset = 4;
   add("barrier_misaligned", barrier);

@@ -18,6 +18,7 @@ namespace sluice::hardware {
 struct BarrierStep {
   enum Op {
     Init,
+    InitAtRunTime,  ///< the same; the compiler does not know the count
     Arrive,
     ArriveNoComplete,
     ArriveDrop,
@@ -60,6 +61,9 @@ inline std::string barrier_step_ptx(const BarrierStep& step, const std::string& 
   switch (step.op) {
     case BarrierStep::Init:
       return "mbarrier.init.shared::cta.b64 " + bar + ", " + value + ";\n";
+    case BarrierStep::InitAtRunTime:
+      return "mov.u32 %count, %ctaid.y;\nadd.u32 %count, %count, " + value +
+             ";\nmbarrier.init.shared::cta.b64 " + bar + ", %count;\n";
     case BarrierStep::Arrive:
       return arrive("arrive");
     case BarrierStep::ArriveNoComplete:
@@ -178,7 +182,7 @@ inline void add_barrier_cases(std::vector<Case>& cases) {
                     {S::Arrive, 1},
                     {S::Arrive, 1},
                     {S::Arrive, 1},
-                    {S::ArriveDrop, 2}});
+                    {S::ArriveDrop, 1}});
   add_barrier_case(
       cases, "mbarrier/drop_to_zero",
       {{S::Init, 2}, {S::ArriveDrop, 1}, {S::ArriveDrop, 1}, {S::ExpectTx, 16}, {S::CompleteTx, 16}});
@@ -241,9 +245,20 @@ inline void add_barrier_faults(std::vector<Case>& cases) {
       {"complete_two_too_many", {{S::Init, 1}, {S::CompleteTx, kBarrierLimit}, {S::CompleteTx, 2}}},
       {"complete_twice_the_most",
        {{S::Init, 1}, {S::CompleteTx, kBarrierLimit}, {S::CompleteTx, kBarrierLimit}}},
-      {"count_zero", {{S::Init, 0}}},
-      {"count_zero_bytes", {{S::Init, 0}, {S::ExpectTx, 16}, {S::CompleteTx, 16}}},
-      {"count_zero_arrive", {{S::Init, 0}, {S::Arrive, 1}}},
+      {"expect_above_most_after_bytes",
+       {{S::Init, 1}, {S::CompleteTx, 64}, {S::ExpectTx, kBarrierLimit + 33}}},
+      {"expect_more_than_its_digits", {{S::Init, 1}, {S::ExpectTx, 2 * kBarrierLimit + 18}}},
+      {"expect_all_ones", {{S::Init, 1}, {S::ExpectTx, 0xffffffffu}}},
+      {"complete_above_most",
+       {{S::Init, 1}, {S::ExpectTx, kBarrierLimit}, {S::CompleteTx, kBarrierLimit + 1}}},
+      {"arrive_above_most", {{S::Init, 3}, {S::Arrive, kBarrierLimit + 2}}},
+      {"arrive_zero", {{S::Init, 1}, {S::ArriveNoComplete, 0}}},
+      {"pending_above_most", {{S::Init, kBarrierLimit}, {S::CopyArrive, 0}}},
+      // A driver's compiler may give up on a zero that it sees.
+      {"run_time_count_zero", {{S::InitAtRunTime, 0}}},
+      {"run_time_count_zero_bytes", {{S::InitAtRunTime, 0}, {S::ExpectTx, 16}, {S::CompleteTx, 16}}},
+      {"run_time_count_zero_arrive", {{S::InitAtRunTime, 0}, {S::Arrive, 1}}},
+      {"run_time_count_above_most", {{S::InitAtRunTime, kBarrierLimit + 3}, {S::Arrive, 1}}},
       {"count_above_most", {{S::Init, kBarrierLimit + 1}}},
       {"count_above_most_arrive", {{S::Init, kBarrierLimit + 3}, {S::Arrive, 1}}},
       {"count_all_ones", {{S::Init, 0xffffffffu}, {S::Arrive, 1}}},

@@ -45,4 +45,18 @@ inline Bytes small_elements(uint64_t seed, int type, size_t count) {
   return bytes;
 }
 
+/// 32-bit floating-point numbers that conversions treat apart: ties, subnormal numbers, the largest numbers,
+/// infinities, NaNs.
+inline Bytes special_singles(uint64_t seed, size_t count) {
+  static const uint32_t values[] = {
+      0x3f801000, 0x3f803000, 0x3f800fff, 0x3f801001, 0xbf801000, 0xbf803000, 0x3f802fff, 0x3f803001,
+      0x00000001, 0x00000fff, 0x00001000, 0x00001001, 0x00003000, 0x80001000, 0x807fffff, 0x007ff000,
+      0x007fefff, 0x7f7fffff, 0x7f7ff000, 0x7f7fefff, 0xff7fffff, 0x7f800000, 0xff800000, 0x7f800001,
+      0x7f801000, 0x7fc00000, 0xffc01234, 0x7fffffff, 0xff800001, 0x00000000, 0x80000000, 0x00800000};
+  Random random(seed);
+  Bytes bytes(count);
+  for (size_t i = 0; i + 4 <= count; i += 4) put(bytes, i, values[random.below(32)]);
+  return bytes;
+}
+
 }  // namespace sluice::hardware

@@ -54,14 +54,67 @@ inline void add_unaligned_coordinates(std::vector<Case>& cases) {
   add("im2col", proper_im2col_shot(), 4);
 }
 
+/// Stores and sums before and behind the tensor.
+inline void add_store_places(std::vector<Case>& cases) {
+  const auto add = [&cases](const std::string& name, std::vector<int> at, const std::string& reduction = {}) {
+    TensorShot shot;
+    shot.map = dense_map(2, {20, 6, 5}, {8, 3, 2});
+    shot.tensor_bytes = bytes_of(shot.map);
+    shot.store = true;
+    shot.coordinates = std::move(at);
+    shot.reduction = reduction;
+    if (!reduction.empty()) shot.contents = Contents::Small;
+    shot.name = "tensor_limits/" + name;
+    add_shot(cases, shot);
+  };
+  add("store_before_0", {-4, 1, 1});
+  add("store_before_1", {4, -1, 1});
+  add("store_before_2", {4, 1, -1});
+  add("store_far_before_1", {4, -100, 1});
+  add("store_behind_0", {20, 1, 1});
+  add("store_behind_1", {4, 6, 1});
+  add("store_behind_2", {4, 1, 5});
+  add("store_far_behind_1", {4, 100, 1});
+  add("reduce_before_1", {4, -1, 1}, "add");
+  add("reduce_behind_1", {4, 6, 1}, "add");
+}
+
+/// Which bounding boxes a store takes, and where it may go.
+inline void add_im2col_stores(std::vector<Case>& cases) {
+  const auto add = [&cases](const std::string& name, int lower, int upper, uint32_t pixels,
+                            std::vector<int> at) {
+    TensorShot shot = proper_im2col_shot();
+    shot.store = true;
+    shot.offsets.clear();
+    for (int d = 0; d < 2; ++d) shot.map.lower[d] = lower, shot.map.upper[d] = upper;
+    shot.map.pixels = pixels;
+    shot.coordinates = std::move(at);
+    shot.name = "tensor_limits/im2col_store_" + name;
+    add_shot(cases, shot);
+  };
+  add("whole_box", 0, 0, 7, {0, 1, 1, 0});
+  add("from_before", -1, -1, 7, {0, 1, 1, 0});
+  add("never_before", -1, -1, 2, {0, 1, 1, 0});
+  add("at_before", -1, 0, 2, {0, -1, 1, 0});
+  add("inner_box", 1, 0, 7, {0, 1, 1, 0});
+  add("short_box", 0, -1, 7, {0, 1, 1, 0});
+  add("long_box", 0, 1, 12, {0, 1, 1, 0});
+  add("behind_w", -1, -1, 7, {0, 5, 1, 0});
+  add("behind_n", -1, -1, 7, {0, 1, 1, 2});
+  add("last_w", 0, 0, 7, {0, 5, 1, 0});
+  add("behind_last_w", 0, 0, 7, {0, 6, 1, 0});
+  add("behind_all", 0, 0, 7, {0, 1, 1, 2});
+  add("before_n0", 0, 0, 7, {0, 1, 1, -1});
+  add("before_c", 0, 0, 7, {-8, 1, 1, 0});
+  add("behind_c0", 0, 0, 7, {16, 1, 1, 0});
+}
+
 /// Where an im2col box may start: dimension by dimension, one before and one behind the bounding box.
 inline void add_im2col_starts(std::vector<Case>& cases) {
-  const auto add = [&cases](const std::string& name, uint32_t dimension, int value, bool store = false) {
+  const auto add = [&cases](const std::string& name, uint32_t dimension, int value) {
     TensorShot shot = proper_im2col_shot();
     shot.name = "tensor_limits/im2col_" + name;
     shot.coordinates[dimension] = value;
-    shot.store = store;
-    if (store) shot.offsets.clear();
     add_shot(cases, shot);
   };
   add("proper", 0, 0);
@@ -75,13 +128,13 @@ inline void add_im2col_starts(std::vector<Case>& cases) {
   add("before_n", 3, -1);
   add("behind_n", 3, 2);
   add("behind_c", 0, 16);
-  add("store_behind_w", 1, 5, true);
-  add("store_behind_n", 3, 2, true);
 }
 
 inline void add_tensor_limits(std::vector<Case>& cases) {
   add_unaligned_coordinates(cases);
   add_im2col_starts(cases);
+  add_store_places(cases);
+  add_im2col_stores(cases);
   const auto add = [&cases](const std::string& name, TensorShot shot) {
     shot.name = "tensor_limits/" + name;
     add_shot(cases, shot);
@@ -93,6 +146,14 @@ inline void add_tensor_limits(std::vector<Case>& cases) {
     shot.store = true;
     add("store_shared_at_" + std::to_string(offset), shot);
   }
+  for (const uint32_t kibibytes : {16u, 96u, 226u, 228u, 256u}) {
+    TensorShot beyond_cta = proper_shot();
+    beyond_cta.shared_offset = kibibytes << 10;
+    add("shared_outside_" + std::to_string(kibibytes) + "k", beyond_cta);
+  }
+  TensorShot across = proper_shot();
+  across.shared_offset = (226u << 10) + 896;
+  add("shared_across_227k", across);
   TensorShot far = proper_shot();
   far.shared_offset = 1 << 20;
   add("shared_outside", far);
@@ -122,6 +183,8 @@ inline void add_tensor_limits(std::vector<Case>& cases) {
   mask.cluster = 2;
   mask.multicast = 4;
   add("multicast_to_a_cta_that_is_not", mask);
+  mask.multicast = 5;
+  add("multicast_to_two_ctas_one_is_not", mask);
 }
 
 }  // namespace sluice::hardware

@@ -11,6 +11,10 @@
 
 namespace sluice::hardware {
 
+/// What tensor and tile hold: any bytes, moderate numbers of the element type, or the singles that
+/// conversions treat apart.
+enum class Contents { Random, Small, Special };
+
 struct TensorShot {
   std::string name;  ///< with its group
   MapSpec map;
@@ -23,15 +27,17 @@ struct TensorShot {
   bool store = false;
   bool im2col = false;  ///< of the instruction
   size_t tensor_bytes = 4096;
-  bool small_values = false;    ///< tensor and tile hold small numbers of the element type
+  Contents contents = Contents::Random;
   uint32_t barrier_offset = 0;  ///< of the barrier that the copy names, from the one that is waited for
 };
 
-/// Bytes that a load of the map's box brings.
+/// Bytes that a load of the map's box brings. In an interleaved layout dimension 0 counts slices of 16 or 32
+/// bytes, and the dimension before the last one counts once.
 inline uint64_t box_bytes(const MapSpec& map) {
   if (map.im2col) return uint64_t{map.channels} * map.pixels * element_bytes(map.type);
-  uint64_t bytes = element_bytes(map.type);
+  uint64_t bytes = map.interleave == 0 ? element_bytes(map.type) : map.interleave == 1 ? 16 : 32;
   for (uint32_t d = 0; d < map.rank; ++d) {
+    if (map.interleave != 0 && d + 2 == map.rank) continue;
     const uint32_t step = d == 0 && map.interleave == 0 ? 1 : map.steps[d];
     bytes *= (map.box[d] + step - 1) / step;
   }
@@ -87,8 +93,9 @@ inline void add_shot(std::vector<Case>& cases, const TensorShot& shot) {
   c.cluster = shot.cluster;
   const uint64_t seed = seed_of(shot.name);
   const auto make = [&](uint64_t salt, size_t count) {
-    return shot.small_values ? small_elements(seed + salt, shot.map.type, count)
-                             : random_bytes(seed + salt, count);
+    if (shot.contents == Contents::Special) return special_singles(seed + salt, count);
+    return shot.contents == Contents::Small ? small_elements(seed + salt, shot.map.type, count)
+                                            : random_bytes(seed + salt, count);
   };
   const StageKernel kernel = tensor_kernel(shot);
   if (shot.store) {

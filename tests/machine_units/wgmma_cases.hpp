@@ -522,4 +522,49 @@ inline void add_wgmma_small_operands(std::vector<Case>& cases) {
   }
 }
 
+/// Products far below the least normal f32: does the result's own least exponent count when they are aligned?
+inline void add_wgmma_tiny_products(std::vector<Case>& cases) {
+  for (const std::string type : {"bf16", "tf32"}) {
+    const uint32_t width = wgmma_element_bytes(type), mantissa = type == "bf16" ? 7 : 23;
+    for (int variant = 0; variant < 3; ++variant) {
+      WgmmaShot shot;
+      shot.a = shot.b = type;
+      shot.name = "tiny_" + type + "_" + std::to_string(variant);
+      shot.stage = Bytes(4096);
+      Random random(seed_of(shot.name));
+      const auto place = [&](uint32_t matrix, uint32_t row, uint32_t column, uint64_t exponent,
+                             bool negative) {
+        const uint32_t byte = column * width;
+        const size_t at = matrix + row / 8 * 256 + byte / 16 * 128 + row % 8 * 16 + byte % 16;
+        const uint64_t digits = variant == 0 ? 0 : random.next() & ((uint64_t{1} << mantissa) - 1);
+        const uint64_t value =
+            (negative ? uint64_t{1} << (width * 8 - 1) : 0) | exponent << mantissa | digits;
+        std::memcpy(shot.stage.data() + at, &value, width);
+      };
+      // Exponents of products: from -120 (row 0) down to -183.
+      for (uint32_t row = 0; row < 64; ++row) {
+        for (uint32_t column = 0; column < wgmma_k(type); ++column)
+          place(0, row, column, 127 - 60 - row, variant == 2 && random.below(3) == 0);
+      }
+      for (uint32_t row = 0; row < 8; ++row) {
+        for (uint32_t column = 0; column < wgmma_k(type); ++column)
+          place(2048, row, column, 127 - 60 + row % 2 * (column % 3), false);
+      }
+      shot.a_descriptor = descriptor(0, 128, 256, 0);
+      shot.b_descriptor = descriptor(2048, 128, 256, 0);
+      shot.accumulators = Bytes(128 * 16);
+      // Zeros, and in odd registers subnormal numbers of f32.
+      for (size_t i = 4; i < shot.accumulators.size(); i += 8)
+        put(shot.accumulators, i,
+            static_cast<uint32_t>(random.next() & (i % 16 == 4 ? 0x8000000f : 0x800fffff)));
+      shot.scale_d = true;
+      add_wgmma_shot(cases, shot);
+      if (variant != 1) continue;
+      shot.name += "_overwrite";
+      shot.scale_d = false;
+      add_wgmma_shot(cases, shot);
+    }
+  }
+}
+
 }  // namespace sluice::hardware

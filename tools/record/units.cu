@@ -4,9 +4,10 @@
 // Runs the experiments of tests/machine_units on a GPU and prints what came out, one line per case: name,
 // status, and the output buffers in hex. The tests replay the same cases on the engine.
 //
-//   nvcc -std=c++17 -arch=sm_90a -o units units.cu && ./units > units.txt
-//   ./units PREFIX ...         only the cases whose names start with one of them
-//   ./units --dump FOLDER     writes each case's PTX there instead (no GPU needed)
+//   nvcc -std=c++17 -arch=sm_90a -o units units.cu && ./units > all.txt
+//   ./units PREFIX ...            only the cases whose names start with one of them
+//   ./units --condense FILE ...   what the tests keep of such recordings (no GPU needed)
+//   ./units --dump FOLDER        writes each case's PTX there instead (no GPU needed)
 #include <cuda.h>
 #include <cuda_runtime.h>
 #include <sys/mman.h>
@@ -17,8 +18,10 @@
 #include <cstdlib>
 #include <fstream>
 #include <map>
+#include <sstream>
 
 #include "../../tests/machine_units/all_cases.hpp"
+#include "../../tests/machine_units/recording.hpp"
 
 namespace {
 
@@ -184,9 +187,35 @@ void dump(const std::string& folder) {
   }
 }
 
+/// Prints the recordings in the order of the cases, as data/units.txt of the tests has them. Of a case that
+/// several files hold the last one counts.
+void condense(int count, char** files) {
+  std::map<std::string, std::string> lines;
+  for (int i = 0; i < count; ++i) {
+    std::ifstream file(files[i]);
+    for (std::string line; std::getline(file, line);) lines[line.substr(0, line.find(' '))] = line;
+  }
+  for (const Case& c : all_cases()) {
+    const auto found = lines.find(c.name);
+    if (found == lines.end()) continue;
+    std::istringstream words(found->second);
+    std::string name, status;
+    words >> name >> status;
+    std::printf("%s %s", name.c_str(), status.c_str());
+    size_t index = 0;
+    for (std::string word; words >> word; ++index)
+      std::printf(" %s", condensed(c, index, bytes_of_hex(word)).c_str());
+    std::printf("\n");
+  }
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
+  if (argc > 2 && std::string(argv[1]) == "--condense") {
+    condense(argc - 2, argv + 2);
+    return 0;
+  }
   if (argc == 3 && std::string(argv[1]) == "--dump") {
     dump(argv[2]);
     return 0;

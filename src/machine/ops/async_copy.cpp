@@ -211,7 +211,7 @@ bool land_arrival(Worker& worker, AsyncOp& op) {
     if (event::Sink* const sink = listener_for(worker, event::Kind::MbarrierArrive)) sink->receive(agent);
     agent.addresses = {};
   }
-  mbarrier_apply(worker, place, MbarrierChange{.arrivals = 1}, agent);
+  mbarrier_apply_operation(worker, op, place, MbarrierChange{.arrivals = 1}, agent);
   return true;
 }
 

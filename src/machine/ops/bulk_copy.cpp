@@ -26,7 +26,7 @@ using ptx::Opcode;
 using ptx::ScalarType;
 using ptx::Space;
 
-constexpr uint32_t kChunk = 16;  ///< sizes and addresses are multiples of it
+constexpr uint32_t kChunk = 16;  ///< addresses are multiples of it, and whole chunks are copied
 
 enum class Way : uint8_t { GlobalToShared, SharedToShared, SharedToGlobal };
 
@@ -86,7 +86,7 @@ bool land(Worker& worker, AsyncOp& op) {
       const uint8_t* const from = worker.global_at(global, piece, false);
       if (from == nullptr) return outside(worker, op, "reads", global, piece);
       emit_operation_access(worker, op, event::Kind::AsyncRead, event::Space::Global, global, piece);
-      for (uint32_t ranks = target_ranks(op, copy.multicast, copy.mask, copy.target); ranks != 0;
+      for (uint32_t ranks = target_ranks(copy.multicast, copy.mask, copy.target); ranks != 0;
            ranks &= ranks - 1) {
         const MbarrierPlace to =
             locate_in(op, static_cast<uint32_t>(std::countr_zero(ranks)), copy.target + at);
@@ -126,12 +126,6 @@ bool land(Worker& worker, AsyncOp& op) {
   return true;
 }
 
-bool misaligned(Warp& w, uint32_t lane, const char* what, uint64_t value) {
-  w.fault(FaultKind::MisalignedAddress,
-          fmt::format("{} of a bulk copy is {}, not a multiple of {}", what, value, kChunk), lane, value);
-  return false;
-}
-
 /// Checks one lane's copy and hands it over. False after a fault.
 bool issue(Warp& w, const BulkOperands& o, uint32_t lane, const uint64_t (&destination)[kLanes],
            const uint64_t (&source)[kLanes], const uint64_t (&barrier)[kLanes]) {
@@ -140,14 +134,22 @@ bool issue(Warp& w, const BulkOperands& o, uint32_t lane, const uint64_t (&desti
   copy.reduction = o.reduction;
   copy.type = o.type;
   copy.multicast = o.multicast;
-  copy.bytes = w.u32(o.bytes)[lane];
-  if (copy.bytes % kChunk != 0) return misaligned(w, lane, "the size", copy.bytes);
-  if (o.multicast) copy.mask = static_cast<uint16_t>(w.u32(o.mask)[lane]);
+  copy.bytes = w.u32(o.bytes)[lane] / kChunk * kChunk;  // an H200 leaves out the rest
+  if (o.multicast && !take_multicast_mask(w, lane, w.u32(o.mask)[lane], copy.mask)) return false;
   const bool to_global = o.way == Way::SharedToGlobal;
   if (o.way != Way::SharedToShared) {
     copy.global = to_global ? destination[lane] : source[lane];
-    if (copy.global % kChunk != 0) return misaligned(w, lane, "the global address", copy.global);
+    if (copy.global % kChunk != 0) {
+      w.fault(FaultKind::MisalignedAddress,
+              fmt::format("the global address 0x{:x} of a bulk copy is not a multiple of {}", copy.global,
+                          kChunk),
+              lane, copy.global);
+      return false;
+    }
   }
+  ++w.worker().statistics().copies;
+  if (is_lost(to_global ? o.source : o.destination, to_global ? source[lane] : destination[lane]))
+    return true;
   if (o.way != Way::GlobalToShared &&
       !resolve_shared(w, o.source, lane, source[lane], copy.bytes, kChunk, copy.shared))
     return false;
@@ -162,7 +164,6 @@ bool issue(Warp& w, const BulkOperands& o, uint32_t lane, const uint64_t (&desti
   op.ranks = copy.mask;
   if (!to_global) op.signals = kSharedWindow | copy.barrier;
   op.as<BulkCopy>() = copy;
-  ++w.worker().statistics().copies;
   if (copy.bytes != 0) w.worker().submit(op);
   return true;
 }

@@ -71,7 +71,8 @@ bool find_place(Warp& w, const Address& a, uint32_t lane, uint64_t address, Mbar
   return shared_pointer(w, lane, narrow, 8) != nullptr;
 }
 
-/// Calls `f(lane, place)` for each lane, in lane order; equal neighbouring addresses are looked up once.
+/// Calls `f(lane, place)` for each lane, in lane order, until it returns false after a fault; equal
+/// neighbouring addresses are looked up once.
 template <class F>
 bool for_places(Warp& w, const Address& a, uint32_t lanes, F&& f) {
   uint64_t addresses[kLanes];
@@ -84,9 +85,20 @@ bool for_places(Warp& w, const Address& a, uint32_t lanes, F&& f) {
       if (!find_place(w, a, lane, addresses[lane], place)) return false;
       known = addresses[lane];
     }
-    f(lane, place);
+    if (!f(lane, place)) return false;
   }
   return true;
+}
+
+/// Applies the change of one lane; false after a fault.
+bool apply(Warp& w, uint32_t lane, MbarrierPlace place, MbarrierChange change, MbarrierResult& result) {
+  event::Event agent;
+  if (w.worker().listener() != nullptr) agent = warp_event(w, event::Kind::MbarrierFlip, uint32_t{1} << lane);
+  result = mbarrier_apply(w.worker(), place, change, agent);
+  if (result.violation == MbarrierViolation::None) return true;
+  w.fault(FaultKind::LaunchFailure, mbarrier_violation_text(result, change), lane,
+          shared_event_address(*place.cta, place.offset));
+  return false;
 }
 
 /// Tells the listener about operations on barriers: one event for neighbouring lanes that do the same to one
@@ -158,6 +170,7 @@ Step init(Warp& w, const Op& op, uint32_t lanes) {
     mbarrier_init(place, count[lane]);
     // MODEL: who waits on the old barrier looks again.
     w.worker().wake(*place.cta, Wait::Mbarrier, place.offset);
+    return true;
   });
   w.acted = true;
   return good ? Step::Next : Step::Fault;
@@ -169,6 +182,7 @@ Step inval(Warp& w, const Op& op, uint32_t lanes) {
   const bool good = for_places(w, a.address, lanes, [&](uint32_t lane, MbarrierPlace place) {
     told.add(lane, place, 0, mbarrier_completed(place));
     mbarrier_invalidate(place);
+    return true;
   });
   w.acted = true;
   return good ? Step::Next : Step::Fault;
@@ -189,7 +203,6 @@ Step arrive(Warp& w, const Op& op, uint32_t lanes) {
     change.drop = a.drops ? change.arrivals : 0;
     change.expect = a.expects ? int64_t{value[lane]} : 0;
     arrived.set_detail(change.drop);
-    event::Event agent;
     if (worker.listener() != nullptr) {
       const uint64_t phase = mbarrier_completed(place);
       if (a.expects) expected.add(lane, place, value[lane], phase);
@@ -198,10 +211,11 @@ Step arrive(Warp& w, const Op& op, uint32_t lanes) {
         expected.flush();
         arrived.flush();
       }
-      agent = warp_event(w, event::Kind::MbarrierFlip, uint32_t{1} << lane);
     }
-    const MbarrierResult result = mbarrier_apply(worker, place, change, agent);
+    MbarrierResult result;
+    if (!apply(w, lane, place, change, result)) return false;
     if (a.wants_token) token[lane] = result.before;
+    return true;
   });
   w.acted = true;
   return good ? Step::Next : Step::Fault;
@@ -217,13 +231,12 @@ Step change_tx(Warp& w, const Op& op, uint32_t lanes) {
   const bool good = for_places(w, a.address, lanes, [&](uint32_t lane, MbarrierPlace place) {
     const int64_t bytes = value[lane];
     const MbarrierChange change{.expect = completes ? -bytes : bytes};
-    event::Event agent;
     if (worker.listener() != nullptr) {
       told.add(lane, place, bytes, mbarrier_completed(place));
       if (mbarrier_completes(place, change)) told.flush();
-      agent = warp_event(w, event::Kind::MbarrierFlip, uint32_t{1} << lane);
     }
-    mbarrier_apply(worker, place, change, agent);
+    MbarrierResult result;
+    return apply(w, lane, place, change, result);
   });
   w.acted = true;
   return good ? Step::Next : Step::Fault;
@@ -269,12 +282,13 @@ bool look(Warp& w, const MbarrierArgs& a, uint32_t lanes, Looked& found) {
     const int64_t told_parity = a.by_state ? p : parity[lane];
     if (!mbarrier_parity_done(mbarrier_load(place), p)) {
       if (listening) pending.add(lane, place, told_parity, mbarrier_completed(place));
-      return;
+      return true;
     }
     found.done |= uint32_t{1} << lane;
     // The phase that satisfied the wait; on a barrier that has completed none it is the one "before the
     // first", ~0.
     if (listening) told.add(lane, place, told_parity, mbarrier_completed(place) - 1);
+    return true;
   });
 }
 

@@ -14,6 +14,7 @@
 #include "machine/state.hpp"
 #include "machine/units/copy.hpp"
 #include "machine/units/emit.hpp"
+#include "machine/units/tensor_rules.hpp"
 #include "machine/units/tensor_transfer.hpp"
 
 namespace sluice::machine {
@@ -58,7 +59,7 @@ struct TensorCopy {
 /// Global memory of a row's inside part; null after a failure.
 uint8_t* row_memory(Worker& worker, const AsyncOp& op, const TensorShape& shape, const TensorRow& row,
                     bool write) {
-  const uint32_t bytes = row.count * shape.element_bytes;
+  const uint32_t bytes = write ? written_bytes(shape, row) : row.count * shape.unit_bytes;
   uint8_t* const memory = worker.global_at(row.address, bytes, write);
   if (memory == nullptr) {
     fail_operation(
@@ -81,8 +82,7 @@ bool land_load(Worker& worker, AsyncOp& op) {
   const TensorShape shape = shape_of(map);
   const uint32_t first = copy.next_row;
   const uint32_t end = std::min(shape.rows, first + piece_of(worker, shape.rows));
-  const uint32_t row_bytes = shape.row_bytes();
-  const uint32_t ranks = target_ranks(op, copy.multicast, copy.mask, copy.shared);
+  const uint32_t ranks = target_ranks(copy.multicast, copy.mask, copy.shared);
   copy.next_row = end;
 
   if (wants_data(worker) || worker.listener() != nullptr) {
@@ -96,17 +96,17 @@ bool land_load(Worker& worker, AsyncOp& op) {
       for (uint32_t m = ranks; m != 0; m &= m - 1) {
         const MbarrierPlace to = locate_in(op, static_cast<uint32_t>(std::countr_zero(m)), copy.shared);
         if (wants_data(worker))
-          put_row(to.cta->shared.data(), to.offset + r * row_bytes, buffer, row_bytes, map.swizzle);
+          put_row(to.cta->shared.data(), to.offset + r * shape.pitch, buffer, shape.row_bytes(), map.swizzle);
       }
     }
   }
-  const uint32_t bytes = (end - first) * row_bytes;
+  const uint32_t bytes = (end - first) * shape.row_bytes();
   for (uint32_t m = ranks; m != 0; m &= m - 1) {
     const auto rank = static_cast<uint32_t>(std::countr_zero(m));
-    const MbarrierPlace to = locate_in(op, rank, copy.shared + first * row_bytes);
-    if (!wants_data(worker)) skip_data(worker, to.cta->shared.data() + to.offset, bytes);
+    const MbarrierPlace to = locate_in(op, rank, copy.shared + first * shape.pitch);
+    if (!wants_data(worker)) skip_data(worker, to.cta->shared.data() + to.offset, (end - first) * shape.pitch);
     emit_operation_access(worker, op, event::Kind::AsyncWrite, event::Space::Shared,
-                          shared_event_address(*to.cta, to.offset), bytes);
+                          shared_event_address(*to.cta, to.offset), (end - first) * shape.pitch);
     mbarrier_complete_tx(
         worker, op, copy.multicast ? locate_in(op, rank, copy.barrier) : locate(op, copy.barrier), bytes);
   }
@@ -121,12 +121,11 @@ bool land_store(Worker& worker, AsyncOp& op) {
   const TensorShape shape = shape_of(map);
   const uint32_t first = copy.next_row;
   const uint32_t end = std::min(shape.rows, first + piece_of(worker, shape.rows));
-  const uint32_t row_bytes = shape.row_bytes();
   const MbarrierPlace from = locate(op, copy.shared);
   copy.next_row = end;
   emit_operation_access(worker, op, event::Kind::AsyncRead, event::Space::Shared,
-                        shared_event_address(*from.cta, from.offset + first * row_bytes),
-                        (end - first) * row_bytes);
+                        shared_event_address(*from.cta, from.offset + first * shape.pitch),
+                        (end - first) * shape.pitch);
   TensorWalk walk(copy.box, shape, first);
   alignas(16) uint8_t buffer[kMostRowBytes];
   for (uint32_t r = first; r < end; ++r, walk.next()) {
@@ -135,10 +134,10 @@ bool land_store(Worker& worker, AsyncOp& op) {
     uint8_t* const to = row_memory(worker, op, shape, row, true);
     if (to == nullptr) return true;
     if (!wants_data(worker)) {
-      skip_data(worker, to, row.count * shape.element_bytes);
+      skip_data(worker, to, written_bytes(shape, row));
       continue;
     }
-    get_row(from.cta->shared.data(), from.offset + r * row_bytes, buffer, row_bytes, map.swizzle);
+    get_row(from.cta->shared.data(), from.offset + r * shape.pitch, buffer, shape.row_bytes(), map.swizzle);
     write_row(map, shape, row, buffer, to, copy.reduction);
   }
   if (end < shape.rows) return false;
@@ -190,6 +189,10 @@ bool read_map(Warp& w, const TensorOperands& o, uint32_t lane, uint64_t address,
     w.fault(FaultKind::IllegalInstruction, std::move(wrong), lane, at);
     return false;
   }
+  if (map->im2col && map->interleave != 0) {
+    w.fault(FaultKind::Unsupported, "an im2col copy of an interleaved tensor", lane, at);
+    return false;
+  }
   out = *map;
   return true;
 }
@@ -203,9 +206,15 @@ bool issue(Warp& w, const TensorOperands& o, uint32_t lane, uint64_t map, uint64
     copy.box.offset[d] = static_cast<uint16_t>(w.u32(o.offset[d])[lane]);
   copy.reduction = o.reduction;
   copy.multicast = o.multicast;
-  if (o.multicast) copy.mask = static_cast<uint16_t>(w.u32(o.mask)[lane]);
+  if (std::string rule = broken_start_rule(copy.box, o.store); !rule.empty()) {
+    w.fault(FaultKind::IllegalInstruction, std::move(rule), lane, map);
+    return false;
+  }
+  if (o.multicast && !take_multicast_mask(w, lane, w.u32(o.mask)[lane], copy.mask)) return false;
+  ++w.worker().statistics().copies;
+  if (is_lost(o.shared, shared)) return true;
   const TensorShape shape = shape_of(copy.box.map);
-  if (!resolve_shared(w, o.shared, lane, shared, shape.bytes(), kTileAlignment, copy.shared)) return false;
+  if (!resolve_shared(w, o.shared, lane, shared, shape.span(), kTileAlignment, copy.shared)) return false;
   if (!o.store && !resolve_shared(w, o.barrier, lane, barrier, 8, 8, copy.barrier)) return false;
   AsyncOp op = make_operation(w, lane, o.store ? AsyncKind::BulkToGlobal : AsyncKind::BulkToShared,
                               o.store ? land_store : land_load);
@@ -214,7 +223,6 @@ bool issue(Warp& w, const TensorOperands& o, uint32_t lane, uint64_t map, uint64
   op.ranks = copy.mask;
   if (!o.store) op.signals = kSharedWindow | copy.barrier;
   op.as<TensorCopy>() = copy;
-  ++w.worker().statistics().copies;
   w.worker().submit(op);
   return true;
 }

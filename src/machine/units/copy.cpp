@@ -35,6 +35,23 @@ bool resolve_shared(Warp& w, const Address& operand, uint32_t lane, uint64_t add
   return cluster_pointer(w, lane, narrow, bytes, nullptr) != nullptr;
 }
 
+bool is_lost(const Address& operand, uint64_t address) {
+  constexpr uint32_t kSharedOfSm = 228 << 10;
+  const bool shared = operand.window == Window::Shared || operand.window == Window::SharedCluster ||
+                      (operand.window == Window::Generic && address - kSharedWindow < kSharedWindowBytes);
+  return shared && address % 128 == 0 && (address & kSharedOffsetMask) >= kSharedOfSm;
+}
+
+bool take_multicast_mask(Warp& w, uint32_t lane, uint32_t operand, uint16_t& mask) {
+  mask = static_cast<uint16_t>(operand);
+  const size_t ctas = w.cta->cluster->ctas.size();
+  if (mask >> ctas == 0) return true;
+  w.fault(FaultKind::LaunchFailure,
+          fmt::format("the multicast mask 0x{:x} names a CTA that the cluster of {} has not", mask, ctas),
+          lane, mask);
+  return false;
+}
+
 uint32_t bulk_group_of(Warp& w, uint32_t lane) {
   if (w.bulk_group.empty()) w.bulk_group.resize(kLanes);
   return w.bulk_group[lane];

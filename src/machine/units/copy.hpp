@@ -19,6 +19,13 @@ namespace sluice::machine {
 bool resolve_shared(Warp& w, const Address& operand, uint32_t lane, uint64_t address, uint32_t bytes,
                     uint32_t alignment, uint32_t& out);
 
+/// Whether the shared side of a copy lies where no SM has shared memory. An H200 neither moves such bytes nor
+/// counts them on a barrier, and reports nothing.
+bool is_lost(const Address& operand, uint64_t address);
+
+/// Takes the mask of a multicast; false after a fault, when it names a CTA that the cluster has not.
+bool take_multicast_mask(Warp& w, uint32_t lane, uint32_t operand, uint16_t& mask);
+
 /// The CTA and offset of a resolved address. The CTA may have ended meanwhile; its memory still exists.
 inline MbarrierPlace locate(const AsyncOp& op, uint32_t resolved) {
   return {op.cta->cluster->ctas[resolved >> kSharedRankShift].get(), resolved & kSharedOffsetMask};
@@ -29,12 +36,9 @@ inline MbarrierPlace locate_in(const AsyncOp& op, uint32_t rank, uint32_t resolv
   return {op.cta->cluster->ctas[rank].get(), resolved & kSharedOffsetMask};
 }
 
-/// The CTAs that a copy writes to, as a mask of ranks. MODEL: bits of a multicast mask beyond the cluster
-/// mean nothing.
-inline uint32_t target_ranks(const AsyncOp& op, bool multicast, uint16_t mask, uint32_t resolved) {
-  if (!multicast) return uint32_t{1} << (resolved >> kSharedRankShift);
-  const auto ctas = static_cast<uint32_t>(op.cta->cluster->ctas.size());
-  return mask & ((uint32_t{1} << ctas) - 1);
+/// The CTAs that a copy writes to, as a mask of ranks.
+inline uint32_t target_ranks(bool multicast, uint16_t mask, uint32_t resolved) {
+  return multicast ? mask : uint32_t{1} << (resolved >> kSharedRankShift);
 }
 
 /// Units of work (rows, 16-byte chunks) that land in one piece, of `total`: all of them when copies land at

@@ -4,6 +4,8 @@
 // Changes of mbarrier objects and the completion of their phases.
 #include "machine/units/mbarrier.hpp"
 
+#include <fmt/format.h>
+
 #include <cstring>
 
 #include "machine/units/emit.hpp"
@@ -25,10 +27,10 @@ uint32_t negated(uint32_t count) {
   return (0u - count) & kCountMask;
 }
 
-/// Cuts a tx-count to the 21 bits it has. MODEL: a count that leaves its range wraps.
-int32_t wrapped(int64_t tx) {
-  return static_cast<int32_t>(static_cast<int64_t>((static_cast<uint64_t>(tx) & kTxMask) ^ (1 << 20)) -
-                              (1 << 20));
+/// The tx-count of the negated 21 bits in a word.
+int32_t tx_of(uint64_t field) {
+  const auto negated_tx = static_cast<int32_t>((field & kTxMask) ^ (1 << 20)) - (1 << 20);
+  return -negated_tx;
 }
 
 void store(MbarrierPlace place, const MbarrierWord& word) {
@@ -50,7 +52,7 @@ MbarrierWord MbarrierWord::unpack(uint64_t word) {
   MbarrierWord w;
   w.pending = negated(static_cast<uint32_t>(word >> kPendingShift) & kCountMask);
   w.expected = negated(static_cast<uint32_t>(word >> kExpectedShift) & kCountMask);
-  w.tx = wrapped(-static_cast<int64_t>(word >> kTxShift & kTxMask));
+  w.tx = tx_of(word >> kTxShift);
   w.phase = (word >> kPhaseShift & 1) != 0;
   return w;
 }
@@ -67,10 +69,10 @@ uint64_t mbarrier_load(MbarrierPlace place) {
 }
 
 void mbarrier_init(MbarrierPlace place, uint32_t count) {
-  MbarrierWord word;
-  // MODEL: a count outside 1 .. 2^20 - 1 is cut to 20 bits.
-  word.expected = word.pending = count & kCountMask;
-  store(place, word);
+  // As compiled code computes it, 32 bits at a time and without a mask.
+  const uint32_t missing = (1u << 20) - count;
+  const uint64_t word = uint64_t{missing << (kPendingShift - 32)} << 32 | missing << kExpectedShift;
+  std::memcpy(place.cta->shared.data() + place.offset, &word, sizeof word);
   record_ended(place);
   place.cta->mbarrier_phases[place.offset] = 0;
 }
@@ -95,7 +97,7 @@ uint64_t mbarrier_completed(MbarrierPlace place) {
 namespace {
 
 MbarrierWord changed(MbarrierWord word, MbarrierChange change) {
-  word.tx = wrapped(word.tx + change.expect);
+  word.tx += static_cast<int32_t>(change.expect);
   word.expected = (word.expected - change.drop) & kCountMask;
   word.pending = (word.pending - change.arrivals) & kCountMask;
   return word;
@@ -105,17 +107,59 @@ bool is_complete(const MbarrierWord& word) {
   return word.pending == 0 && word.tx == 0;
 }
 
+MbarrierViolation violation_of(const MbarrierWord& word, MbarrierChange change) {
+  constexpr int64_t kMost = kMostTx;
+  if (change.arrivals > kMostArrivals || change.expect > kMost || change.expect < -kMost)
+    return MbarrierViolation::Operand;
+  if (change.arrivals > word.pending) return MbarrierViolation::OverArrival;
+  const int64_t tx = word.tx + change.expect;
+  return tx < -kMost || tx > kMost + 1 ? MbarrierViolation::TxRange : MbarrierViolation::None;
+}
+
 }  // namespace
 
+std::string mbarrier_violation_text(const MbarrierResult& result, MbarrierChange change) {
+  const MbarrierWord word = MbarrierWord::unpack(result.before);
+  const char* const verb = change.expect < 0 ? "complete" : "expect";
+  const int64_t bytes = change.expect < 0 ? -change.expect : change.expect;
+  switch (result.violation) {
+    case MbarrierViolation::None:
+      return {};
+    case MbarrierViolation::Operand:
+      if (change.arrivals > kMostArrivals)
+        return fmt::format("an mbarrier cannot count {} arrivals at once; the most are {}", change.arrivals,
+                           kMostArrivals);
+      return fmt::format("an mbarrier cannot {} {} bytes at once; the most are {}", verb, bytes, kMostTx);
+    case MbarrierViolation::OverArrival:
+      return fmt::format(
+          "{} arrival{} on an mbarrier whose phase misses {} of {}{}; initialise it with the number of "
+          "threads "
+          "that arrive, and arrive once per phase",
+          change.arrivals, change.arrivals == 1 ? "" : "s", word.pending, word.expected,
+          word.pending == 0 && word.tx != 0 ? fmt::format(" and waits for {} bytes", word.tx) : "");
+    case MbarrierViolation::TxRange:
+      return fmt::format(
+          "the tx-count of an mbarrier is {} and cannot {} {} bytes more, since it must stay within {} and "
+          "{}; "
+          "expect what the copies of a phase bring, and not more than that",
+          word.tx, verb, bytes, -static_cast<int32_t>(kMostTx), kMostTx + 1);
+  }
+  return {};
+}
+
 bool mbarrier_completes(MbarrierPlace place, MbarrierChange change) {
-  return is_complete(changed(MbarrierWord::unpack(mbarrier_load(place)), change));
+  const MbarrierWord word = MbarrierWord::unpack(mbarrier_load(place));
+  return violation_of(word, change) == MbarrierViolation::None && is_complete(changed(word, change));
 }
 
 MbarrierResult mbarrier_apply(Worker& worker, MbarrierPlace place, MbarrierChange change,
                               const event::Event& agent) {
   MbarrierResult result;
   result.before = mbarrier_load(place);
-  MbarrierWord word = changed(MbarrierWord::unpack(result.before), change);
+  MbarrierWord word = MbarrierWord::unpack(result.before);
+  result.violation = violation_of(word, change);
+  if (result.violation != MbarrierViolation::None) return result;
+  word = changed(word, change);
   if (worker.listener() != nullptr) result.ordinal = mbarrier_completed(place);
   if (!is_complete(word)) {
     store(place, word);
@@ -156,7 +200,15 @@ void mbarrier_complete_tx(Worker& worker, const AsyncOp& op, MbarrierPlace place
     if (event::Sink* const sink = listener_for(worker, event::Kind::MbarrierCompleteTx)) sink->receive(agent);
     agent.addresses = {};
   }
-  mbarrier_apply(worker, place, MbarrierChange{.expect = -int64_t{bytes}}, agent);
+  mbarrier_apply_operation(worker, op, place, MbarrierChange{.expect = -int64_t{bytes}}, agent);
+}
+
+void mbarrier_apply_operation(Worker& worker, const AsyncOp& op, MbarrierPlace place, MbarrierChange change,
+                              const event::Event& agent) {
+  const MbarrierResult result = mbarrier_apply(worker, place, change, agent);
+  if (result.violation == MbarrierViolation::None) return;
+  fail_operation(worker, op, FaultKind::LaunchFailure, mbarrier_violation_text(result, change),
+                 shared_event_address(*place.cta, place.offset));
 }
 
 void fail_operation(Worker& worker, const AsyncOp& op, FaultKind kind, std::string message,

@@ -8,16 +8,16 @@
 #pragma once
 
 #include <cstdint>
+#include <string>
 
 #include "machine/state.hpp"
 
 namespace sluice::machine {
 
 constexpr uint32_t kMostArrivals = (1u << 20) - 1;
-constexpr int32_t kMostTx = (1 << 20) - 1;
+constexpr uint32_t kMostTx = (1u << 20) - 1;
 
-/// What the word of a barrier says. Counts are kept in 20 bits and the tx-count in 21, all modulo: an arrival
-/// that nobody expected leaves the pending count just below 2^20, and the phase does not complete.
+/// What the word of a barrier says.
 struct MbarrierWord {
   uint32_t expected = 0;  ///< arrivals of the next phase
   uint32_t pending = 0;   ///< arrivals missing in this phase
@@ -41,13 +41,22 @@ struct MbarrierPlace {
   uint32_t offset = 0;
 };
 
+/// A change that an H200 answers with a launch failure. The barrier stays as it was.
+enum class MbarrierViolation : uint8_t {
+  None,
+  Operand,      ///< a count or a number of bytes beyond 2^20 - 1
+  OverArrival,  ///< more arrivals than are missing in the phase
+  TxRange,      ///< the tx-count leaves -(2^20 - 1) .. 2^20
+};
+
 struct MbarrierResult {
+  MbarrierViolation violation = MbarrierViolation::None;
   uint64_t before = 0;     ///< the word before the change: the state token of an arrival
   uint64_t ordinal = 0;    ///< of the phase that the change counted in
   bool completed = false;  ///< the change completed that phase
 };
 
-/// Writes a fresh barrier.
+/// Writes a fresh barrier. Nothing checks the count: one outside 1 .. 2^20 - 1 spoils the other fields.
 void mbarrier_init(MbarrierPlace place, uint32_t count);
 
 /// One more arrival is missing in this phase (cp.async.mbarrier.arrive without `.noinc`).
@@ -61,8 +70,15 @@ void mbarrier_invalidate(MbarrierPlace place);
 MbarrierResult mbarrier_apply(Worker& worker, MbarrierPlace place, MbarrierChange change,
                               const event::Event& agent);
 
+/// A sentence on a violation: the rule, the numbers, what to do.
+std::string mbarrier_violation_text(const MbarrierResult& result, MbarrierChange change);
+
 /// Whether the change would complete the current phase.
 bool mbarrier_completes(MbarrierPlace place, MbarrierChange change);
+
+/// The same for a change by an asynchronous operation; a violation ends the launch.
+void mbarrier_apply_operation(Worker& worker, const AsyncOp& op, MbarrierPlace place, MbarrierChange change,
+                              const event::Event& agent);
 
 /// Bytes of an asynchronous operation have landed and `place` counts them.
 void mbarrier_complete_tx(Worker& worker, const AsyncOp& op, MbarrierPlace place, uint32_t bytes);

@@ -4,6 +4,7 @@
 // Rows of tensor copies.
 #include "machine/units/tensor_transfer.hpp"
 
+#include <algorithm>
 #include <cstring>
 
 #include "machine/units/swizzle.hpp"
@@ -15,43 +16,38 @@ using ptx::ScalarType;
 
 constexpr uint32_t kChunk = 16;
 
-/// The NaN that fills what lies outside, in the low bits.
-uint64_t fill_of(const TensorMapInfo& map) {
-  if (map.fill == 0) return 0;
-  switch (map.type) {
-    case TensorType::F16:
-    case TensorType::BF16:
-      return 0x7fff;
-    case TensorType::F64:
-      return 0x7fffffffffffffff;
-    default:
-      return 0x7fffffff;
-  }
-}
-
-void fill(uint8_t* out, uint32_t first, uint32_t end, uint32_t element_bytes, uint64_t value) {
-  if (value == 0) {
-    std::memset(out + size_t{first} * element_bytes, 0, size_t{end - first} * element_bytes);
+/// What elements outside read as: zeros, or 16 bits that are a NaN in every floating-point type when
+/// repeated.
+void fill(const TensorMapInfo& map, uint8_t* out, uint32_t first, uint32_t end) {
+  constexpr uint16_t kNan = 0x7ff7;
+  if (map.fill == 0) {
+    std::memset(out + first, 0, end - first);
     return;
   }
-  for (uint32_t i = first; i < end; ++i) std::memcpy(out + size_t{i} * element_bytes, &value, element_bytes);
+  for (uint32_t b = first; b + sizeof kNan <= end; b += sizeof kNan) std::memcpy(out + b, &kNan, sizeof kNan);
 }
 
-bool flushes(TensorType type) {
-  return type == TensorType::F32Ftz || type == TensorType::TF32Ftz;
-}
 bool rounds(TensorType type) {
   return type == TensorType::TF32 || type == TensorType::TF32Ftz;
 }
 
-/// What the 32-bit floating types with a rule of their own do to an element that is read.
-void convert(TensorType type, uint8_t* elements, uint32_t count) {
-  for (uint32_t i = 0; i < count; ++i) {
+/// Rounds to the nearest TF32 number. MODEL: ties go away from zero, infinities and NaNs stay what they are.
+uint32_t nearest_tf32(uint32_t bits) {
+  constexpr uint32_t kDropped = 0x1fff;
+  if ((bits & 0x7f800000) == 0x7f800000) return bits & ~kDropped;
+  return (bits + 0x1000) & ~kDropped;
+}
+
+/// What the 32-bit floating types with a rule of their own do to elements that are read.
+void convert(TensorType type, uint8_t* elements, uint32_t bytes) {
+  const bool flushes = type == TensorType::F32Ftz;
+  if (!flushes && !rounds(type)) return;
+  for (uint32_t b = 0; b < bytes; b += 4) {
     uint32_t bits;
-    std::memcpy(&bits, elements + size_t{i} * 4, 4);
-    if (flushes(type) && (bits & 0x7f800000) == 0) bits &= 0x80000000;
-    if (rounds(type)) bits &= ~uint32_t{0x1fff};
-    std::memcpy(elements + size_t{i} * 4, &bits, 4);
+    std::memcpy(&bits, elements + b, 4);
+    if (flushes && (bits & 0x7f800000) == 0) bits &= 0x80000000;
+    if (rounds(type)) bits = nearest_tf32(bits);
+    std::memcpy(elements + b, &bits, 4);
   }
 }
 
@@ -84,14 +80,18 @@ ScalarType scalar_of(TensorType type) {
 
 void read_row(const TensorMapInfo& map, const TensorShape& shape, const TensorRow& row, const uint8_t* from,
               uint8_t* out) {
-  const uint32_t width = shape.element_bytes;
-  const uint64_t outside = fill_of(map);
-  if (row.count == 0) return fill(out, 0, shape.row_elements, width, outside);
-  if (row.first != 0) fill(out, 0, row.first, width, outside);
-  const uint32_t end = row.first + row.count;
-  if (end != shape.row_elements) fill(out, end, shape.row_elements, width, outside);
-  std::memcpy(out + size_t{row.first} * width, from, size_t{row.count} * width);
-  if (flushes(map.type) || rounds(map.type)) convert(map.type, out + size_t{row.first} * width, row.count);
+  if (row.count == 0) return fill(map, out, 0, shape.row_bytes());
+  const uint32_t first = row.first * shape.unit_bytes;
+  const uint32_t count = row.count * shape.unit_bytes;
+  fill(map, out, 0, first);
+  fill(map, out, first + count, shape.row_bytes());
+  std::memcpy(out + first, from, count);
+  convert(map.type, out + first, count);
+}
+
+uint32_t written_bytes(const TensorShape& shape, const TensorRow& row) {
+  const uint32_t most = (shape.row_units - row.first) * shape.unit_bytes;
+  return std::min((row.count * shape.unit_bytes + kChunk - 1) / kChunk * kChunk, most);
 }
 
 void put_row(uint8_t* shared, uint32_t offset, const uint8_t* row, uint32_t bytes, uint8_t swizzle) {
@@ -116,8 +116,8 @@ void get_row(const uint8_t* shared, uint32_t offset, uint8_t* row, uint32_t byte
 
 void write_row(const TensorMapInfo& map, const TensorShape& shape, const TensorRow& row, const uint8_t* bytes,
                uint8_t* to, Reduction reduction) {
-  const uint8_t* const inside = bytes + size_t{row.first} * shape.element_bytes;
-  const uint32_t count = row.count * shape.element_bytes;
+  const uint8_t* const inside = bytes + size_t{row.first} * shape.unit_bytes;
+  const uint32_t count = written_bytes(shape, row);
   if (reduction == Reduction::None)
     std::memcpy(to, inside, count);
   else

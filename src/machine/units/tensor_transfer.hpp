@@ -29,6 +29,10 @@ void put_row(uint8_t* shared, uint32_t offset, const uint8_t* row, uint32_t byte
 /// The reverse.
 void get_row(const uint8_t* shared, uint32_t offset, uint8_t* row, uint32_t bytes, uint8_t swizzle);
 
+/// Bytes that a store writes of a row: its inside part up to the end of the 16-byte chunk in which that ends.
+/// What lies behind the tensor in its last chunk is padding, since strides are multiples of 16.
+uint32_t written_bytes(const TensorShape& shape, const TensorRow& row);
+
 /// Stores (or reduces) the inside part of a row to global memory at `to`.
 void write_row(const TensorMapInfo& map, const TensorShape& shape, const TensorRow& row, const uint8_t* bytes,
                uint8_t* to, Reduction reduction);

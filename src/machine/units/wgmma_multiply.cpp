@@ -17,7 +17,7 @@
 namespace sluice::machine {
 namespace {
 
-constexpr int32_t kZeroExponent = -126;
+constexpr int32_t kZeroExponent = -1000;
 constexpr uint32_t kNan = 0x7fffffff;
 constexpr uint32_t kNanHalf = 0x7fff;
 
@@ -62,7 +62,8 @@ struct WideFormat {
   static Element decode(uint32_t bits) {
     const uint32_t word = bits << Shift & Kept;
     const uint32_t field = word >> 23 & 0xff;
-    return {std::bit_cast<float>(word), static_cast<int32_t>(std::max(field, 1u)) - 127, field == 0xff};
+    const int32_t exponent = static_cast<int32_t>(std::max(field, 1u)) - 127;
+    return {std::bit_cast<float>(word), (word & 0x7fffffff) == 0 ? kZeroExponent : exponent, field == 0xff};
   }
 };
 
