@@ -37,6 +37,8 @@ struct TensorShape {
   unsigned first_dimension = 1;  ///< tile mode: rows follow each other along this dimension and those above
   uint32_t extent[5] = {1, 1, 1, 1, 1};  ///< tile mode: positions along each dimension
   uint32_t row_bytes() const { return row_units * unit_bytes; }
+  /// What a copy moves, parts outside the tensor included.
+  uint32_t bytes() const { return rows * row_bytes(); }
   /// Bytes of shared memory that the box takes, gaps behind narrow rows included.
   uint32_t span() const { return rows * pitch; }
 };
