@@ -103,7 +103,7 @@ TEST(RecordingOfAnH200, HoldsOnlyKnownExperiments) {
 INSTANTIATE_TEST_SUITE_P(H200, Recording,
                          testing::Values("mbarrier", "mbarrier_limits", "bulk_copy", "bulk_limits",
                                          "bulk_reduce", "bulk_reduce_shared", "tensor_load", "tensor_store",
-                                         "tensor_limits", "wgmma", "tensormap_replace"),
+                                         "tensor_limits", "wgmma", "tensormap_replace", "remote"),
                          [](const auto& info) { return info.param; });
 
 /// Landing copies late, in pieces or at random changes no result of a program that waits for them.

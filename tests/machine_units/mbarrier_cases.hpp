@@ -252,8 +252,6 @@ inline void add_barrier_faults(std::vector<Case>& cases) {
       {"complete_above_most",
        {{S::Init, 1}, {S::ExpectTx, kBarrierLimit}, {S::CompleteTx, kBarrierLimit + 1}}},
       {"arrive_above_most", {{S::Init, 3}, {S::Arrive, kBarrierLimit + 2}}},
-      {"arrive_zero", {{S::Init, 1}, {S::ArriveNoComplete, 0}}},
-      {"pending_above_most", {{S::Init, kBarrierLimit}, {S::CopyArrive, 0}}},
       // A driver's compiler may give up on a zero that it sees.
       {"run_time_count_zero", {{S::InitAtRunTime, 0}}},
       {"run_time_count_zero_bytes", {{S::InitAtRunTime, 0}, {S::ExpectTx, 16}, {S::CompleteTx, 16}}},

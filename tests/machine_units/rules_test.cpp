@@ -118,6 +118,36 @@ TEST(TensorStart, OfAnIm2colCopyLiesInTheBoundingBox) {
   }
 }
 
+TEST(TensorStart, OfAnIm2colStoreNeedsABoundingBoxInTheTensor) {
+  TensorBox box;
+  box.map.im2col = true;
+  box.map.type = TensorType::F16;
+  box.map.rank = 3;
+  box.map.dims = {16, 6, 2};
+  box.start[1] = 2;
+  for (const int32_t lower : {-1, 0, 1}) {
+    for (const int32_t upper : {-1, 0, 1}) {
+      box.map.lower = {lower};
+      box.map.upper = {upper};
+      EXPECT_EQ(broken_start_rule(box, false), "");
+      EXPECT_EQ(broken_start_rule(box, true).empty(), lower >= 0 && upper <= 0) << lower << ", " << upper;
+    }
+  }
+}
+
+TEST(TensorReduction, HasTheFormsOfTheIsa) {
+  const auto allowed = [](TensorType type, Reduction reduction) {
+    return broken_reduction_rule(type, reduction).empty();
+  };
+  EXPECT_TRUE(allowed(TensorType::U64, Reduction::Add));
+  EXPECT_FALSE(allowed(TensorType::S64, Reduction::Add));
+  EXPECT_TRUE(allowed(TensorType::S64, Reduction::Max));
+  EXPECT_FALSE(allowed(TensorType::U16, Reduction::Add));
+  EXPECT_FALSE(allowed(TensorType::U64, Reduction::Inc));
+  EXPECT_FALSE(allowed(TensorType::F32, Reduction::Min));
+  EXPECT_TRUE(allowed(TensorType::U8, Reduction::None));
+}
+
 TEST(TensorShape, OfANarrowRowUnderASwizzle) {
   TensorBox box = box_at(0, 0);
   box.map.swizzle = 3;

@@ -104,7 +104,8 @@ bool land_load(Worker& worker, AsyncOp& op) {
   for (uint32_t m = ranks; m != 0; m &= m - 1) {
     const auto rank = static_cast<uint32_t>(std::countr_zero(m));
     const MbarrierPlace to = locate_in(op, rank, copy.shared + first * shape.pitch);
-    if (!wants_data(worker)) skip_data(worker, to.cta->shared.data() + to.offset, (end - first) * shape.pitch);
+    if (!wants_data(worker))
+      skip_data(worker, to.cta->shared.data() + to.offset, (end - first) * shape.pitch);
     emit_operation_access(worker, op, event::Kind::AsyncWrite, event::Space::Shared,
                           shared_event_address(*to.cta, to.offset), (end - first) * shape.pitch);
     mbarrier_complete_tx(
@@ -189,8 +190,12 @@ bool read_map(Warp& w, const TensorOperands& o, uint32_t lane, uint64_t address,
     w.fault(FaultKind::IllegalInstruction, std::move(wrong), lane, at);
     return false;
   }
-  if (map->im2col && map->interleave != 0) {
-    w.fault(FaultKind::Unsupported, "an im2col copy of an interleaved tensor", lane, at);
+  const uint32_t pixel_bytes = map->channels * element_bits(map->type) / 8;
+  if (map->im2col && map->interleave != 0 && pixel_bytes != slice_bytes(*map)) {
+    w.fault(FaultKind::Unsupported,
+            fmt::format("an im2col copy of an interleaved tensor with {} bytes per pixel in slices of {}",
+                        pixel_bytes, slice_bytes(*map)),
+            lane, at);
     return false;
   }
   out = *map;
@@ -206,7 +211,9 @@ bool issue(Warp& w, const TensorOperands& o, uint32_t lane, uint64_t map, uint64
     copy.box.offset[d] = static_cast<uint16_t>(w.u32(o.offset[d])[lane]);
   copy.reduction = o.reduction;
   copy.multicast = o.multicast;
-  if (std::string rule = broken_start_rule(copy.box, o.store); !rule.empty()) {
+  std::string rule = broken_reduction_rule(copy.box.map.type, o.reduction);
+  if (rule.empty()) rule = broken_start_rule(copy.box, o.store);
+  if (!rule.empty()) {
     w.fault(FaultKind::IllegalInstruction, std::move(rule), lane, map);
     return false;
   }

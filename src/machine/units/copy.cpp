@@ -36,10 +36,10 @@ bool resolve_shared(Warp& w, const Address& operand, uint32_t lane, uint64_t add
 }
 
 bool is_lost(const Address& operand, uint64_t address) {
-  constexpr uint32_t kSharedOfSm = 228 << 10;
+  constexpr uint32_t kWindowOfSm = 256 << 10;
   const bool shared = operand.window == Window::Shared || operand.window == Window::SharedCluster ||
                       (operand.window == Window::Generic && address - kSharedWindow < kSharedWindowBytes);
-  return shared && address % 128 == 0 && (address & kSharedOffsetMask) >= kSharedOfSm;
+  return shared && address % 128 == 0 && (address & kSharedOffsetMask) >= kWindowOfSm;
 }
 
 bool take_multicast_mask(Warp& w, uint32_t lane, uint32_t operand, uint16_t& mask) {

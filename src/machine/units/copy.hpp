@@ -19,8 +19,9 @@ namespace sluice::machine {
 bool resolve_shared(Warp& w, const Address& operand, uint32_t lane, uint64_t address, uint32_t bytes,
                     uint32_t alignment, uint32_t& out);
 
-/// Whether the shared side of a copy lies where no SM has shared memory. An H200 neither moves such bytes nor
-/// counts them on a barrier, and reports nothing.
+/// Whether the shared side of a copy lies beyond the window of an SM's shared memory, 256 KiB (MODEL: an
+/// H200's answers at 229 and 257 KiB differ). A GPU neither moves such bytes nor counts them on a barrier,
+/// and reports nothing.
 bool is_lost(const Address& operand, uint64_t address);
 
 /// Takes the mask of a multicast; false after a fault, when it names a CTA that the cluster has not.

@@ -8,8 +8,6 @@
 #include <cstring>
 #include <type_traits>
 
-#include "machine/numeric/atomic_float.hpp"
-
 namespace sluice::machine {
 namespace {
 
@@ -55,8 +53,8 @@ void each(uint8_t* memory, const uint8_t* source, uint32_t bytes, Reduction oper
   }
 }
 
-void each_float(uint8_t* memory, const uint8_t* source, uint32_t bytes, Reduction operation,
-                ScalarType type) {
+void each_float(uint8_t* memory, const uint8_t* source, uint32_t bytes, Reduction operation, ScalarType type,
+                AtomicUnit unit) {
   const FloatAtomic kind = operation == Reduction::Add   ? FloatAtomic::Add
                            : operation == Reduction::Min ? FloatAtomic::Min
                                                          : FloatAtomic::Max;
@@ -65,7 +63,7 @@ void each_float(uint8_t* memory, const uint8_t* source, uint32_t bytes, Reductio
     uint64_t old = 0, value = 0;
     std::memcpy(&old, memory + i, width);
     std::memcpy(&value, source + i, width);
-    const uint64_t now = float_atomic(kind, type, AtomicUnit::Global, old, value);
+    const uint64_t now = float_atomic(kind, type, unit, old, value);
     std::memcpy(memory + i, &now, width);
   }
 }
@@ -99,7 +97,7 @@ Reduction reduction_of(const ptx::Mods& mods) {
 }
 
 void reduce_bytes(uint8_t* memory, const uint8_t* source, uint32_t bytes, Reduction operation,
-                  ScalarType type) {
+                  ScalarType type, AtomicUnit unit) {
   switch (type) {
     case ScalarType::u8:
     case ScalarType::b8:
@@ -118,7 +116,7 @@ void reduce_bytes(uint8_t* memory, const uint8_t* source, uint32_t bytes, Reduct
     case ScalarType::s64:
       return each<int64_t>(memory, source, bytes, operation);
     default:
-      return each_float(memory, source, bytes, operation, type);
+      return each_float(memory, source, bytes, operation, type, unit);
   }
 }
 

@@ -25,14 +25,15 @@ std::string unaligned_row(const TensorBox& box) {
 std::string outside_bounding_box(const TensorBox& box) {
   const TensorMapInfo& map = box.map;
   if (!map.im2col) return {};
-  for (unsigned d = 1; d + 1 < map.rank; ++d) {
-    const int64_t last = static_cast<int64_t>(map.dims[d]) - 1 + map.upper[d - 1];
-    if (box.start[d] >= map.lower[d - 1] && box.start[d] <= last) continue;
+  for (unsigned s = 0; s + 2 < map.rank; ++s) {
+    const unsigned d = first_spatial(map) + s;
+    const int64_t last = static_cast<int64_t>(map.dims[d]) - 1 + map.upper[s];
+    if (box.start[d] >= map.lower[s] && box.start[d] <= last) continue;
     return fmt::format(
         "coordinate {} of an im2col copy is {}, outside the bounding box of the tensor map, which reaches "
         "from "
         "{} to {}",
-        d, box.start[d], map.lower[d - 1], last);
+        d, box.start[d], map.lower[s], last);
   }
   return {};
 }
@@ -47,16 +48,16 @@ std::string store_before_tensor(const TensorBox& box) {
   return {};
 }
 
-/// MODEL: an H200 took no store with other corners of those that were tried.
-std::string store_with_corners(const TensorBox& box) {
+std::string store_with_wide_box(const TensorBox& box) {
   const TensorMapInfo& map = box.map;
   if (!map.im2col) return {};
   for (unsigned s = 0; s + 2 < map.rank; ++s) {
-    if (map.lower[s] == 0 && map.upper[s] == 0) continue;
+    if (map.lower[s] >= 0 && map.upper[s] <= 0) continue;
     return fmt::format(
-        "the tensor map of an im2col store has the corner offsets {} and {} in dimension {}; a store needs a "
-        "map whose bounding box is the tensor",
-        map.lower[s], map.upper[s], s + 1);
+        "the tensor map of an im2col store has the corner offsets {} and {} in dimension {}; the bounding "
+        "box of a "
+        "store must lie in the tensor",
+        map.lower[s], map.upper[s], first_spatial(map) + s);
   }
   return {};
 }
@@ -66,9 +67,36 @@ std::string store_with_corners(const TensorBox& box) {
 std::string broken_start_rule(const TensorBox& box, bool store) {
   std::string rule = unaligned_row(box);
   if (rule.empty() && store) rule = store_before_tensor(box);
-  if (rule.empty() && store) rule = store_with_corners(box);
+  if (rule.empty() && store) rule = store_with_wide_box(box);
   if (rule.empty()) rule = outside_bounding_box(box);
   return rule;
+}
+
+std::string broken_reduction_rule(TensorType type, Reduction reduction) {
+  const bool word = type == TensorType::U32 || type == TensorType::U64;
+  const bool half = type == TensorType::F16 || type == TensorType::BF16;
+  switch (reduction) {
+    case Reduction::None:
+      return {};
+    case Reduction::Add:
+      if (word || type == TensorType::S32 || is_floating(type)) return {};
+      return "a tensor copy adds elements of 32 bits, unsigned ones of 64 bits and floating-point numbers; "
+             "the "
+             "tensor map has another type (to add signed 64-bit numbers, make the map of unsigned ones)";
+    case Reduction::Min:
+    case Reduction::Max:
+      if (word || half || type == TensorType::S32 || type == TensorType::S64) return {};
+      return "a tensor copy takes minima and maxima of elements of 32 and 64 bits that are integers, and of "
+             "F16 "
+             "and BF16; the tensor map has another type";
+    case Reduction::Inc:
+    case Reduction::Dec:
+      if (type == TensorType::U32) return {};
+      return "a tensor copy increments and decrements elements of type U32; the tensor map has another type";
+    default:
+      if (word) return {};
+      return "a tensor copy combines bits of elements of type U32 and U64; the tensor map has another type";
+  }
 }
 
 }  // namespace sluice::machine

@@ -31,24 +31,28 @@ bool rounds(TensorType type) {
   return type == TensorType::TF32 || type == TensorType::TF32Ftz;
 }
 
-/// Rounds to the nearest TF32 number. MODEL: ties go away from zero, infinities and NaNs stay what they are.
+/// Rounds to the nearest TF32 number, ties to even.
 uint32_t nearest_tf32(uint32_t bits) {
-  constexpr uint32_t kDropped = 0x1fff;
-  if ((bits & 0x7f800000) == 0x7f800000) return bits & ~kDropped;
-  return (bits + 0x1000) & ~kDropped;
+  constexpr uint32_t kDropped = 0x1fff, kNan = 0x7fffe000;
+  if ((bits & 0x7fffffff) > 0x7f800000) return kNan;
+  return (bits + 0xfff + (bits >> 13 & 1)) & ~kDropped;
 }
 
-/// What the 32-bit floating types with a rule of their own do to elements that are read.
+/// What types with a rule of their own do to elements that are read.
 void convert(TensorType type, uint8_t* elements, uint32_t bytes) {
-  const bool flushes = type == TensorType::F32Ftz;
-  if (!flushes && !rounds(type)) return;
+  if (!rounds(type)) return;
   for (uint32_t b = 0; b < bytes; b += 4) {
     uint32_t bits;
     std::memcpy(&bits, elements + b, 4);
-    if (flushes && (bits & 0x7f800000) == 0) bits &= 0x80000000;
-    if (rounds(type)) bits = nearest_tf32(bits);
+    bits = nearest_tf32(bits);
     std::memcpy(elements + b, &bits, 4);
   }
+}
+
+/// Sums of F32 and TF32 keep subnormal numbers, as atomics in shared memory do; the types that flush to zero
+/// do it here alone.
+AtomicUnit adder_of(TensorType type) {
+  return type == TensorType::F32 || type == TensorType::TF32 ? AtomicUnit::Shared : AtomicUnit::Global;
 }
 
 }  // namespace
@@ -121,7 +125,7 @@ void write_row(const TensorMapInfo& map, const TensorShape& shape, const TensorR
   if (reduction == Reduction::None)
     std::memcpy(to, inside, count);
   else
-    reduce_bytes(to, inside, count, reduction, scalar_of(map.type));
+    reduce_bytes(to, inside, count, reduction, scalar_of(map.type), adder_of(map.type));
 }
 
 }  // namespace sluice::machine

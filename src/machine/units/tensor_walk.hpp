@@ -49,13 +49,19 @@ inline uint32_t slice_bytes(const TensorMapInfo& map) {
   return map.interleave == 0 ? 0 : map.interleave == 1 ? 16 : 32;
 }
 
+/// im2col: the innermost spatial dimension. The others follow it; behind them comes the dimension that counts
+/// slices, where there is one, and at last the batch.
+inline unsigned first_spatial(const TensorMapInfo& map) {
+  return map.interleave == 0 ? 1 : 0;
+}
+
 inline TensorShape shape_of(const TensorMapInfo& map) {
   TensorShape shape;
   const uint32_t slice = slice_bytes(map);
   shape.unit_bytes = slice != 0 ? slice : element_bits(map.type) / 8;
   if (map.im2col) {
     shape.rows = map.pixels;
-    shape.row_units = map.channels;
+    shape.row_units = slice != 0 ? 1 : map.channels;
   } else {
     for (unsigned d = 0; d < map.rank; ++d) shape.extent[d] = (map.box[d] + map.steps[d] - 1) / map.steps[d];
     if (slice != 0) {
@@ -110,7 +116,7 @@ class TensorWalk {
     if (!box_.map.im2col) return row_at(box_.map, shape_, at_);
     int64_t at[5];
     for (unsigned d = 0; d < 5; ++d) at[d] = at_[d];
-    for (unsigned s = 0; s + 2 < box_.map.rank; ++s) at[s + 1] += box_.offset[s];
+    for (unsigned s = 0; s + 2 < box_.map.rank; ++s) at[first_spatial(box_.map) + s] += box_.offset[s];
     return row_at(box_.map, shape_, at);
   }
 
@@ -129,13 +135,13 @@ class TensorWalk {
   /// then along the next one, at last along the batch.
   void next_pixel() {
     const TensorMapInfo& map = box_.map;
-    unsigned d = 1;
-    for (; d + 1 < map.rank; ++d) {
+    for (unsigned s = 0; s + 2 < map.rank; ++s) {
+      const unsigned d = first_spatial(map) + s;
       at_[d] += map.steps[d];
-      if (at_[d] <= static_cast<int64_t>(map.dims[d]) - 1 + map.upper[d - 1]) return;
-      at_[d] = map.lower[d - 1];
+      if (at_[d] <= static_cast<int64_t>(map.dims[d]) - 1 + map.upper[s]) return;
+      at_[d] = map.lower[s];
     }
-    ++at_[d];
+    ++at_[map.rank - 1];
   }
 
   const TensorBox& box_;

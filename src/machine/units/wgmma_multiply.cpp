@@ -158,6 +158,7 @@ uint32_t to_f16(double value) {
 uint32_t finish(const WgmmaForm& form, double value) {
   if (form.d == WgmmaResult::F16) return to_f16(value);
   const uint32_t bits = to_f32_toward_zero(value);
+  if (bits == 0x80000000) return 0;  // what is cut to zero has no sign
   return fraction_bits(form) == 13 ? bits & ~uint32_t{0x3ff} : bits;
 }
 
