@@ -17,14 +17,15 @@
 namespace sluice::machine {
 namespace {
 
-constexpr int32_t kZeroExponent = -1000;
+constexpr int32_t kZeroExponent = -1000;  ///< less than any sum of two exponents
 constexpr uint32_t kNan = 0x7fffffff;
 constexpr uint32_t kNanHalf = 0x7fff;
 
 struct Element {
   float value;
-  int32_t exponent;  ///< of the leading digit's place; the least of the type for subnormal numbers
-  bool special;      ///< infinity or NaN
+  int32_t
+      exponent;  ///< of the leading digit's place; the least of the type for subnormal numbers, not for zeros
+  bool special;  ///< infinity or NaN
 };
 
 /// A type with an exponent of its own.

@@ -9,6 +9,8 @@
 // added in one step. Each term is cut (towards zero) to a fixed number of bits below the largest exponent
 // among them, 25 bits for 16-bit and TF32 operands and 13 for 8-bit ones; the exact sum of what is left is
 // rounded towards zero (to nearest even for f16 accumulators), after 8-bit operands to 13 bits of fraction.
+// A zero, as a factor or as the accumulator, has no exponent; a subnormal number has the least one of its
+// type.
 #pragma once
 
 #include <cstddef>
