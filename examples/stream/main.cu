@@ -36,7 +36,7 @@ struct Options {
   Shape shape = {6, 32};
   bool shape_given = false;
   int ctas_per_sm = 1;
-  int reps = 20;
+  int reps = 100;
   std::string peer = "all";
   bool check = false;
 };
@@ -49,7 +49,7 @@ void print_help() {
       "  --stages S        tiles of a ring in shared memory: 2, 3, 4, 6, 8 or 12 (default 6)\n"
       "  --tile-kib K      size of a tile: 8, 16 or 32 KiB (default 32)\n"
       "  --ctas-per-sm C   CTAs of a ring per SM, 1 to 8 (default 1)\n"
-      "  --reps R          measured rounds, 1 to 1000 (default 20)\n"
+      "  --reps R          measured rounds, 1 to 1000 (default 100)\n"
       "  --peer NAME       one way alone, or 'all' (default)\n"
       "  --check           a small job of 50 tiles on 4 CTAs, its sums printed and compared with the host's; "
       "the\n"
@@ -227,9 +227,11 @@ int run_measure(const Options& options) {
   check(cudaEventCreate(&start), "cudaEventCreate");
   check(cudaEventCreate(&stop), "cudaEventCreate");
 
-  // All peers in turn; the first rounds only warm up.
+  // All peers in turn, each round beginning with another one, so that none always follows the same neighbour.
+  // The first rounds only warm up.
   for (int round = 0; round < kWarmUpRounds + options.reps; ++round) {
-    for (Record& record : records) {
+    for (std::size_t turn = 0; turn < records.size(); ++turn) {
+      Record& record = records[(turn + static_cast<std::size_t>(round)) % records.size()];
       check(cudaEventRecord(start), "cudaEventRecord");
       check(record.peer.launch({data.pieces(), tiles, sums.data()}, record.ctas, options.shape),
             record.peer.name);

@@ -84,7 +84,7 @@ const LaunchShape kTwoWarps{.cta = 64, .shared_bytes = 4096};
 
 struct Case {
   const char* name;
-  const char* sentence;  ///< part of what the case must print once; null: nothing, and the kernel ends well
+  const char* sentence;  ///< part of what a warp must print, once; null: nothing, and the kernel ends well
   LaunchError (*start)(const float* in);
 };
 
@@ -142,9 +142,13 @@ bool run_and_judge(const char* program, const Case& one) {
   const int status = pclose(pipe);
   const bool ended_well = WIFEXITED(status) && WEXITSTATUS(status) == 0;
   const bool speaks = output.find("sluice:") != std::string::npos;
-  const size_t at = one.sentence == nullptr ? std::string::npos : output.find(one.sentence);
-  const bool once = at != std::string::npos && output.find(one.sentence, at + 1) == std::string::npos;
-  const bool holds = one.sentence == nullptr ? ended_well && !speaks : !ended_well && once;
+  int times = 0;
+  for (size_t at = 0; one.sentence != nullptr && (at = output.find(one.sentence, at)) != std::string::npos;
+       ++at)
+    ++times;
+  constexpr int kMostWarps = 4;  // each may speak once
+  const bool holds =
+      one.sentence == nullptr ? ended_well && !speaks : !ended_well && times >= 1 && times <= kMostWarps;
   std::printf("%s %s\n%s", holds ? "PASS" : "FAIL", one.name, holds ? "" : output.c_str());
   return holds;
 }
