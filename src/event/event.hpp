@@ -55,12 +55,18 @@ enum class Kind : uint8_t {
                ///< phase = group of the lane (stores, cp.async) or ordinal of the product (wgmma);
                ///< addresses = the mbarrier it signals, if any; detail = multicast mask, 0 = none
   AsyncRead,   ///< source bytes read by the operation: one address, `bytes` of it
-  AsyncWrite,  ///< destination bytes written
+  AsyncWrite,  ///< destination bytes written; semantics = Relaxed for a reduction
   AsyncComplete,
   GroupCommit,  ///< operation = GroupKind; phase = ordinal of the group that is closed
   GroupWait,    ///< the wait is over: operation = GroupKind; value = groups that may be in flight; bytes = 1
                 ///< when only sources must have been read; detail = 1 for cp.async.wait_all
   WgmmaFence,   ///< wgmma.fence
+  WgmmaRegisters,  ///< what the next WgmmaIssue of the warp names: addresses = its accumulators, then
+                   ///< `detail` registers of A, by their number in the function; may be told several times
+                   ///< before the issue
+  RegisterRead,  ///< an ordinary instruction reads registers that some wgmma uses: addresses = their numbers
+  RegisterWrite,
+  RegisterMove,    ///< addresses = `detail` destinations, then the sources
   RegisterBudget,  ///< setmaxnreg has taken effect; value = registers per thread
   DependencyWait,  ///< griddepcontrol.wait
   Stuck,  ///< nobody can go on, and these lanes wait: value = Waiting; phase = what they wait for: parity

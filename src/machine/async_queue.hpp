@@ -40,6 +40,7 @@ struct AsyncOp {
   uint32_t group = 0;            ///< bulk or cp.async group of the issuing lane
   uint32_t bytes = 0;            ///< all that it moves, for events
   uint32_t ranks = 0;            ///< multicast mask as given, for events; 0 = none
+  bool reduces = false;          ///< it combines with what lies at its destination
   uint64_t signals = 0;          ///< generic address of the mbarrier that it signals, for events; 0 = none
   uint32_t origin_function = 0;  ///< place of the instruction
   uint32_t origin_pc = 0;

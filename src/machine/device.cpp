@@ -15,6 +15,7 @@
 #include "machine/independence.hpp"
 #include "machine/payload_watch.hpp"
 #include "machine/state.hpp"
+#include "machine/watch.hpp"
 #include "ptx/origins.hpp"
 
 namespace sluice::machine {
@@ -398,7 +399,9 @@ const event::Origins& Device::origins(const Kernel& kernel) {
 
 void Device::tell_begin(const LaunchContext& launch) {
   event::Sink* const sink = launch.listener;
-  if (sink == nullptr || (sink->wants() & event::mask_of(event::Kind::LaunchBegin)) == 0) return;
+  if (sink == nullptr) return;
+  for (const auto& function : launch.kernel->functions) make_watched(*function);
+  if ((sink->wants() & event::mask_of(event::Kind::LaunchBegin)) == 0) return;
   const LaunchRequest& request = *launch.request;
   event::LaunchDetails details;
   details.kernel = launch.kernel->name.c_str();

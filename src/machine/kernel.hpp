@@ -31,6 +31,10 @@ struct BoundFunction {
   bool allocates = false;     ///< contains alloca
   std::vector<std::shared_ptr<const void>> extras;
   std::unique_ptr<program::PayloadFlow> payload;  ///< with KernelOptions::without_data
+  /// The code for launches that someone listens to, if it differs (watch.hpp); made at the first such launch.
+  mutable std::vector<Op> watched;
+  mutable std::vector<std::shared_ptr<const void>> watched_extras;
+  mutable bool watched_made = false;
 
   uint8_t* constant_base() const { return const_cast<uint8_t*>(constants.data()) + constants_shift; }
 };

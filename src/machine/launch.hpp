@@ -34,6 +34,10 @@ enum class CopyTiming : uint8_t {
 struct LaunchOptions {
   CopyTiming timing = CopyTiming::Early;
   uint64_t seed = 0;
+  /// An unfair schedule, chosen by the seed: warps run in random order and for random spans, one in five
+  /// hardly ever; lanes that have come apart go on in any order; a try_wait may answer false to some of its
+  /// lanes.
+  bool perturb = false;
   /// The protocol alone: payload of copies and matrix operations is not computed. The kernel must have been
   /// made with KernelOptions::without_data.
   bool no_data = false;

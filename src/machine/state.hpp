@@ -125,6 +125,8 @@ struct Warp {
   std::array<uint64_t, kLanes> cluster_arrivals{};  ///< per lane: barrier.cluster phases arrived in
   uint32_t register_budget = 0;                     ///< setmaxnreg: registers per thread now
   uint32_t carry = 0;                               ///< condition code of add.cc and its kin, a lane mask
+  uint32_t late_lanes = 0;                          ///< of an unfair schedule: lanes that are left behind
+  uint64_t late_until = 0;                          ///< up to this turn of the worker
 
   // --- access to values
   // ----------------------------------------------------------------------------------------------
@@ -137,7 +139,9 @@ struct Warp {
   uint32_t& predicate(uint32_t index) { return reinterpret_cast<uint32_t*>(bank[0])[index]; }
 
   /// Ends the launch with `kind`: returns Step::Fault. `lane` is the first faulting lane.
-  Step fault(FaultKind kind, std::string message, uint32_t lane = 0, uint64_t address = 0);
+  /// `name`: the finding, where it is finer than the kind.
+  Step fault(FaultKind kind, std::string message, uint32_t lane = 0, uint64_t address = 0,
+             const char* name = "");
 
   /// The fault itself, placed at the running instruction.
   Fault fault_here(FaultKind kind, std::string message, uint32_t lane, uint64_t address) const;
@@ -317,6 +321,9 @@ class Worker {
   AccessWatch* watch() const { return watch_; }
   event::Sink* listener() const { return launch_.listener; }
   uint64_t next_operation() { return ++operations_; }
+  /// Of an unfair schedule: the lanes that see what they wait for now, while the others are left behind for a
+  /// while; all of them otherwise.
+  uint32_t attentive(Warp& warp, uint32_t lanes);
   LaunchStatistics& statistics() { return local_statistics_; }
 
   // --- for control instructions
@@ -331,6 +338,9 @@ class Worker {
   Step exit(Warp& warp, uint32_t lanes);
 
  private:
+  uint64_t random();
+  void choose_warp();
+  bool left_behind(const Warp& warp, const Split& split) const;
   bool lookup_global(uint64_t address, uint64_t bytes, bool write);
   bool start_cluster();
   void retire_clusters();
@@ -359,6 +369,7 @@ class Worker {
   uint64_t operations_ = 0;
   uint64_t clock_ns_ = 1'000'000;
   uint64_t random_ = 0;
+  uint64_t turns_ = 0;
   bool progress_ = false;  ///< in this turn: something ran that was not a spin
   bool acted_ = false;     ///< in this turn: something that others can see has changed
   uint32_t counted_rounds_ =

@@ -55,13 +55,15 @@ Worker::Worker(LaunchContext& launch, uint32_t id) : launch_(launch), id_(id) {
 
 void Worker::run() {
   random_ = launch_.request->options.seed * 0x9e3779b97f4a7c15ull + 0x1234567;
-  uint32_t turns = 0;
   while (!failed()) {
-    if ((++turns & 255) == 0 && launch_.deadline_ns != 0 && host_now_ns() > launch_.deadline_ns) {
+    if ((++turns_ & 255) == 0 && launch_.deadline_ns != 0 && host_now_ns() > launch_.deadline_ns) {
       fail(Fault{.kind = FaultKind::Timeout, .message = "the time limit of the run is over"});
       break;
     }
     if (!ready_.empty() && idle_rounds_ <= 2 * ready_.size() + 1) {
+      // A round in which nothing came of it is followed by fair ones, or a warp that can go on might be
+      // missed.
+      if (launch_.request->options.perturb && idle_rounds_ == 0) choose_warp();
       Warp& warp = *ready_.front();
       ready_.pop_front();
       warp.queued = false;
@@ -72,8 +74,8 @@ void Worker::run() {
       // One turn each: sleepers that poll must not keep the others from what they poll for.
       if (clock_ns_ >= next_sleeper_ && (!was_asleep || ready_.empty())) wake_sleepers();
       if (launch_.request->options.timing == CopyTiming::Shuffled && !async_.empty()) {
-        random_ = random_ * 6364136223846793005ull + 1442695040888963407ull;
-        if ((random_ >> 60) < 6) land_one((random_ >> 20) % async_.size());
+        const uint64_t number = random();
+        if (number >> 60 < 6) land_one((number >> 20) % async_.size());
       }
       continue;
     }
@@ -91,6 +93,40 @@ void Worker::run() {
     record_phases(*cluster);
     forget_payload(*cluster);
   }
+}
+
+uint64_t Worker::random() {
+  random_ = random_ * 6364136223846793005ull + 1442695040888963407ull;
+  return random_;
+}
+
+uint32_t Worker::attentive(Warp& warp, uint32_t lanes) {
+  constexpr uint64_t kLongestDelay = 256;  // turns
+  if (!launch_.request->options.perturb || random() >> 62 != 0) return lanes;
+  // As often as not one lane alone goes on.
+  uint32_t some = lanes & static_cast<uint32_t>(random() >> 32);
+  if (random() >> 63 != 0) some = lanes & (0u - lanes);
+  if (some == 0 || some == lanes) return lanes;
+  warp.late_lanes = lanes & ~some;
+  warp.late_until = turns_ + random() % kLongestDelay;
+  return some;
+}
+
+bool Worker::left_behind(const Warp& warp, const Split& split) const {
+  // A round in which nothing came of it is followed by fair ones.
+  return turns_ < warp.late_until && idle_rounds_ == 0 && (split.lanes & ~warp.late_lanes) == 0;
+}
+
+void Worker::choose_warp() {
+  constexpr uint64_t kSlow = 5;
+  const uint64_t seed = launch_.request->options.seed;
+  size_t choice = (random() >> 32) % ready_.size();
+  const Warp& warp = *ready_[choice];
+  if ((warp.index + warp.cta->linear + seed) % kSlow == 0 && random() >> 60 != 0)
+    choice = (random() >> 32) % ready_.size();
+  Warp* const chosen = ready_[choice];
+  ready_.erase(ready_.begin() + static_cast<std::ptrdiff_t>(choice));
+  ready_.push_front(chosen);
 }
 
 bool Worker::start_cluster() {
@@ -244,10 +280,7 @@ void Worker::report_deadlock() {
   if (goes_on) return;
 
   std::vector<const Cluster*> clusters;
-  for (const auto& cluster : resident_) {
-    clusters.push_back(cluster.get());
-    if (listener() != nullptr) emit_stuck(*this, *cluster);
-  }
+  for (const auto& cluster : resident_) clusters.push_back(cluster.get());
   StuckReport report = describe_stuck(launch_, clusters);
   if (host.found()) {
     report.fault = host.fault();
@@ -255,6 +288,9 @@ void Worker::report_deadlock() {
     report.fault.kind = FaultKind::Undecided;
     report.fault.message = fmt::format("a loop has looked {} times at what nobody changes", kCountedRounds);
     report.fault.why = "a counter moves in it, by which it may end; nothing else in the kernel goes on";
+  }
+  if (listener() != nullptr && report.fault.kind == FaultKind::Timeout) {
+    for (const auto& cluster : resident_) emit_stuck(*this, *cluster);
   }
   {
     std::lock_guard lock(launch_.mutex);
@@ -372,8 +408,10 @@ void Worker::wake_cluster(Cluster& cluster) {
   for (auto& cta : cluster.ctas) wake_all(*cta, Wait::ClusterBarrier);
 }
 
-Step Warp::fault(FaultKind kind, std::string message, uint32_t lane, uint64_t address) {
-  worker().fail(fault_here(kind, std::move(message), lane, address));
+Step Warp::fault(FaultKind kind, std::string message, uint32_t lane, uint64_t address, const char* name) {
+  Fault fault = fault_here(kind, std::move(message), lane, address);
+  fault.name = name;
+  worker().fail(std::move(fault));
   return Step::Fault;
 }
 
@@ -428,7 +466,8 @@ bool Worker::enter_split(Warp& warp, uint32_t index) {
   warp.frame_node = split.frame;
   warp.bank[0] = warp.registers.data() + warp.register_shift + node.base;
   warp.bank[1] = function.constant_base();
-  warp.code = function.code.data();
+  warp.code =
+      listener() == nullptr || function.watched.empty() ? function.code.data() : function.watched.data();
   return true;
 }
 
@@ -496,10 +535,23 @@ bool Worker::pick_split(Warp& warp) {
     return std::make_tuple(split.rounds, ~warp.frames[split.frame].base, split.frame, split.pc);
   };
   uint32_t best = kNoLimit;
+  bool skipped = false;
   for (uint32_t i = 0; i < splits.size(); ++i) {
-    if (splits[i].wait == Wait::None && (best == kNoLimit || key(splits[i]) < key(splits[best]))) best = i;
+    if (splits[i].wait != Wait::None) continue;
+    if (left_behind(warp, splits[i])) {
+      skipped = true;
+      continue;
+    }
+    if (best == kNoLimit || key(splits[i]) < key(splits[best])) best = i;
   }
-  if (best == kNoLimit) return false;
+  if (best == kNoLimit) {
+    if (skipped) ready(warp);
+    return false;
+  }
+  if (launch_.request->options.perturb && idle_rounds_ == 0 && random() >> 63 != 0) {
+    const auto other = static_cast<uint32_t>((random() >> 32) % splits.size());
+    if (splits[other].wait == Wait::None && !left_behind(warp, splits[other])) best = other;
+  }
 
   // Join those that stand at the same place; the next place where one waits is the limit of this run.
   for (uint32_t i = 0; i < splits.size();) {
@@ -655,6 +707,7 @@ bool Worker::run_warp(Warp& warp) {
   uint64_t executed = 0;
   uint64_t lane_count = 0;
   uint32_t budget = kTurnInstructions;
+  if (launch_.request->options.perturb) budget = 8u << (random() >> 40) % 8;
   const auto save = [&warp] { warp.splits[warp.current].pc = warp.pc; };
 
   bool running = true;

@@ -166,7 +166,7 @@ uint8_t* cluster_pointer(Warp& w, uint32_t lane, uint32_t address, uint32_t byte
   if (cta->ended()) {
     w.fault(FaultKind::IllegalAddress,
             fmt::format("a shared::cluster access to the CTA of rank {}, which has ended", cta->rank), lane,
-            address);
+            address, "cluster-exit-early");
     return nullptr;
   }
   uint8_t* const pointer = cta->shared_at(offset, bytes);

@@ -297,6 +297,7 @@ Step store(Warp& w, const Op& op, uint32_t lanes) {
     if (!resolve_shared(w, o.destination, lane, to[lane], bytes, bytes, s.to)) return Step::Fault;
     if (!resolve_shared(w, o.barrier, lane, barrier[lane], 8, 8, s.barrier)) return Step::Fault;
     item.bytes = bytes;
+    item.reduces = o.reduction != Reduction::None;
     item.signals = kSharedWindow | s.barrier;
     for (uint32_t v = 0; v < o.count; ++v) {
       const uint64_t value = o.width == 8 ? w.u64(o.value[v])[lane] : w.u32(o.value[v])[lane];

@@ -143,7 +143,7 @@ bool issue(Warp& w, const BulkOperands& o, uint32_t lane, const uint64_t (&desti
       w.fault(FaultKind::MisalignedAddress,
               fmt::format("the global address 0x{:x} of a bulk copy is not a multiple of {}", copy.global,
                           kChunk),
-              lane, copy.global);
+              lane, copy.global, "tma-misaligned");
       return false;
     }
   }
@@ -162,6 +162,7 @@ bool issue(Warp& w, const BulkOperands& o, uint32_t lane, const uint64_t (&desti
   if (to_global) op.group = bulk_group_of(w, lane);
   op.bytes = copy.bytes;
   op.ranks = copy.mask;
+  op.reduces = o.reduction != Reduction::None;
   if (!to_global) op.signals = kSharedWindow | copy.barrier;
   op.as<BulkCopy>() = copy;
   if (copy.bytes != 0) w.worker().submit(op);

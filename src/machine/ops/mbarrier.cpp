@@ -50,7 +50,7 @@ uint32_t first_lane(uint32_t lanes) {
 bool find_place(Warp& w, const Address& a, uint32_t lane, uint64_t address, MbarrierPlace& place) {
   if ((address & 7) != 0) {
     w.fault(FaultKind::MisalignedAddress, "an mbarrier object that does not lie on a multiple of 8", lane,
-            address);
+            address, "barrier-misaligned");
     return false;
   }
   bool cluster = a.window == Window::SharedCluster;
@@ -321,8 +321,8 @@ void tell_granted(Warp& w, const MbarrierArgs& a, uint32_t granted, const Looked
 Step try_wait(Warp& w, const Op& op, uint32_t lanes) {
   const MbarrierArgs& a = args_of(op);
   Looked found;
-  if (!look(w, a, lanes, found)) return Step::Fault;
   Split& split = w.splits[w.current];
+  if (!look(w, a, w.worker().attentive(w, lanes) | (split.granted & lanes), found)) return Step::Fault;
   const uint32_t granted = std::exchange(split.granted, 0) & lanes & ~found.done;
   if (granted != 0) tell_granted(w, a, granted, found);
   found.done |= granted;

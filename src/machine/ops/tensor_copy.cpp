@@ -157,15 +157,17 @@ uint64_t map_address(Warp& w, const TensorOperands& o, uint32_t lane, uint64_t a
             "the tensor map lies in local or shared memory, where the copy engine cannot read it (a kernel "
             "parameter must be "
             "a __grid_constant__ for its address to be one of parameter memory)",
-            lane, address);
+            lane, address, "tensor-map-misplaced");
     return 0;
   }
   if (address % 64 != 0) {
-    w.fault(FaultKind::MisalignedAddress, "the tensor map does not lie on a multiple of 64", lane, address);
+    w.fault(FaultKind::MisalignedAddress, "the tensor map does not lie on a multiple of 64", lane, address,
+            "tensor-map-misplaced");
     return 0;
   }
   if (address == 0 || w.worker().global_at(address, kMapBytes, false) == nullptr) {
-    w.fault(FaultKind::IllegalAddress, "the tensor map lies outside every allocation", lane, address);
+    w.fault(FaultKind::IllegalAddress, "the tensor map lies outside every allocation", lane, address,
+            "tensor-map-misplaced");
     return 0;
   }
   return address;
@@ -187,7 +189,7 @@ bool read_map(Warp& w, const TensorOperands& o, uint32_t lane, uint64_t address,
     wrong = fmt::format("a {}-D copy through a tensor map of rank {}", o.rank, map->rank);
   }
   if (!wrong.empty()) {
-    w.fault(FaultKind::IllegalInstruction, std::move(wrong), lane, at);
+    w.fault(FaultKind::IllegalInstruction, std::move(wrong), lane, at, "tensor-map-invalid");
     return false;
   }
   const uint32_t pixel_bytes = map->channels * element_bits(map->type) / 8;
@@ -228,6 +230,7 @@ bool issue(Warp& w, const TensorOperands& o, uint32_t lane, uint64_t map, uint64
   if (o.store) op.group = bulk_group_of(w, lane);
   op.bytes = shape.bytes();
   op.ranks = copy.mask;
+  op.reduces = o.reduction != Reduction::None;
   if (!o.store) op.signals = kSharedWindow | copy.barrier;
   op.as<TensorCopy>() = copy;
   w.worker().submit(op);

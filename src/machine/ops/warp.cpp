@@ -33,7 +33,8 @@ Step collective(Warp& w, const Op& op, uint32_t lanes) {
     const auto lane = static_cast<uint32_t>(std::countr_zero(m));
     if ((masks[lane] >> lane & 1) == 0) {
       return w.fault(FaultKind::IllegalInstruction,
-                     "a lane executes a collective instruction whose member mask leaves it out", lane);
+                     "a lane executes a collective instruction whose member mask leaves it out", lane, 0,
+                     "divergent-collective");
     }
     needed |= masks[lane];
   }
@@ -356,7 +357,8 @@ Step warp_sync(Warp& w, const Op& op, uint32_t lanes) {
   const uint32_t mask = masks[first];
   if ((mask >> first & 1) == 0) {
     return w.fault(FaultKind::IllegalInstruction,
-                   "a lane executes bar.warp.sync with a member mask that leaves it out", first);
+                   "a lane executes bar.warp.sync with a member mask that leaves it out", first, 0,
+                   "divergent-collective");
   }
   uint32_t same = 0;
   for (uint32_t m = lanes; m != 0; m &= m - 1) {
@@ -377,7 +379,7 @@ Step warp_sync(Warp& w, const Op& op, uint32_t lanes) {
       ++split.pc;
     }
   }
-  emit_sync(w, lanes);
+  emit_sync(w, here & mask);
   if (w.splits.size() == 1) return Step::Next;
   ++w.pc;
   return Step::Jumped;

@@ -14,7 +14,7 @@ bool resolve_shared(Warp& w, const Address& operand, uint32_t lane, uint64_t add
     w.fault(FaultKind::MisalignedAddress,
             fmt::format("an asynchronous copy needs shared address 0x{:x} to be a multiple of {}", address,
                         alignment),
-            lane, address);
+            lane, address, "tma-misaligned");
     return false;
   }
   const bool own = operand.window == Window::Shared;
@@ -48,7 +48,7 @@ bool take_multicast_mask(Warp& w, uint32_t lane, uint32_t operand, uint16_t& mas
   if (mask >> ctas == 0) return true;
   w.fault(FaultKind::LaunchFailure,
           fmt::format("the multicast mask 0x{:x} names a CTA that the cluster of {} has not", mask, ctas),
-          lane, mask);
+          lane, mask, "multicast-mask-mismatch");
   return false;
 }
 

@@ -52,6 +52,7 @@ inline event::Event operation_event(Worker& worker, const AsyncOp& op, event::Ki
   e.warp = op.warp;
   e.lanes = uint32_t{1} << op.lane;
   e.operation = op.id;
+  if (op.reduces) e.semantics = event::Semantics::Relaxed;
   e.origin = origin_at(worker, op.origin_function, op.origin_pc);
   return e;
 }
