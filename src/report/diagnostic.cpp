@@ -42,15 +42,7 @@ void append_paragraph(std::string& out, std::string_view label, std::string_view
   out += '\n';
 }
 
-void append_place(std::string& out, const Place& place, bool is_first, std::string_view where) {
-  if (is_first) {
-    out += fmt::format("  --> {}:{}", place.file, place.line);
-    if (place.column != 0) out += fmt::format(":{}", place.column);
-    if (!where.empty()) out += fmt::format(", {}", where);
-    out += '\n';
-  } else {
-    out += fmt::format("  ::: {}:{}\n", place.file, place.line);
-  }
+void append_source(std::string& out, const Place& place, bool is_first) {
   const auto text = source_line(place.file, place.line);
   if (!text) {
     if (!place.label.empty()) out += fmt::format("       {}\n", place.label);
@@ -67,6 +59,21 @@ void append_place(std::string& out, const Place& place, bool is_first, std::stri
                      place.label);
   while (out.back() == ' ') out.pop_back();
   out += '\n';
+}
+
+void append_place(std::string& out, const Place& place, bool is_first, std::string_view where) {
+  if (is_first) {
+    out += fmt::format("  --> {}:{}", place.file, place.line);
+    if (place.column != 0) out += fmt::format(":{}", place.column);
+    if (!where.empty()) out += fmt::format(", {}", where);
+    out += '\n';
+  } else {
+    out += fmt::format("  ::: {}:{}\n", place.file, place.line);
+  }
+  append_source(out, place, is_first);
+  if (!place.library.empty()) out += fmt::format("       in `{}`\n", place.library);
+  for (const Frame& frame : place.inlined)
+    out += fmt::format("       called from {}:{}\n", frame.file, frame.line);
 }
 
 template <size_t N>
@@ -113,8 +120,13 @@ std::string render_text(const Diagnostic& diagnostic) {
 nlohmann::json to_json(const Diagnostic& diagnostic) {
   nlohmann::json places = nlohmann::json::array();
   for (const Place& place : diagnostic.places) {
-    places.push_back(
-        {{"file", place.file}, {"line", place.line}, {"column", place.column}, {"label", place.label}});
+    nlohmann::json value = {
+        {"file", place.file}, {"line", place.line}, {"column", place.column}, {"label", place.label}};
+    if (!place.library.empty()) value["library"] = place.library;
+    for (const Frame& f : place.inlined)
+      value["inlined"].push_back(
+          {{"file", f.file}, {"line", f.line}, {"column", f.column}, {"function", f.function}});
+    places.push_back(std::move(value));
   }
   return {{"level", to_string(diagnostic.level)},
           {"blame", to_string(diagnostic.blame)},
@@ -143,7 +155,11 @@ Result<Diagnostic> diagnostic_from_json(const nlohmann::json& value) {
     value.at("headline").get_to(d.headline);
     value.at("where").get_to(d.where);
     for (const auto& place : value.at("places")) {
-      d.places.push_back({place.at("file"), place.at("line"), place.at("column"), place.at("label")});
+      Place p{place.at("file"), place.at("line"), place.at("column"), place.at("label"), "", {}};
+      p.library = place.value("library", "");
+      for (const auto& f : place.value("inlined", nlohmann::json::array()))
+        p.inlined.push_back({f.at("file"), f.at("line"), f.at("column"), f.at("function")});
+      d.places.push_back(std::move(p));
     }
     value.at("state").get_to(d.state);
     value.at("why").get_to(d.why);

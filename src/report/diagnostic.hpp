@@ -28,12 +28,22 @@ enum class Blame : uint8_t {
   Nobody,       ///< information only
 };
 
+/// A call on the way to a place that was inlined.
+struct Frame {
+  std::string file;
+  uint32_t line = 0;
+  uint32_t column = 0;
+  std::string function;  ///< that the line belongs to, may be empty
+};
+
 /// A source line with its caret label.
 struct Place {
   std::string file;
   uint32_t line = 0;
   uint32_t column = 0;
-  std::string label;  ///< what happens here, may be empty
+  std::string label;           ///< what happens here, may be empty
+  std::string library;         ///< function of a library that does it for this line, may be empty
+  std::vector<Frame> inlined;  ///< calls through which the line was inlined, innermost first
 };
 
 struct Diagnostic {

@@ -1,0 +1,68 @@
+// SPDX-FileCopyrightText: The sluice authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// SARIF: a rule per name, a result per diagnostic.
+#include "report/sarif.hpp"
+
+#include <nlohmann/json.hpp>
+#include <set>
+
+namespace sluice::report {
+namespace {
+
+using nlohmann::json;
+
+json location(const std::string& file, uint32_t line, uint32_t column, const std::string& message) {
+  json region = {{"startLine", line == 0 ? 1 : line}};
+  if (column != 0) region["startColumn"] = column;
+  json result = {
+      {"physicalLocation", {{"artifactLocation", {{"uri", file}}}, {"region", std::move(region)}}}};
+  if (!message.empty()) result["message"] = {{"text", message}};
+  return result;
+}
+
+std::string message_of(const Diagnostic& d) {
+  std::string text = d.headline;
+  for (const std::string* part : {&d.state, &d.why, &d.help}) {
+    if (!part->empty()) text += "\n" + *part;
+  }
+  return text;
+}
+
+const char* level_of(const Diagnostic& d) {
+  return d.level == Level::Error ? "error" : d.level == Level::Warning ? "warning" : "note";
+}
+
+}  // namespace
+
+json to_sarif(const std::vector<Diagnostic>& diagnostics, std::string_view tool_version) {
+  std::set<std::string> names;
+  json results = json::array();
+  for (const Diagnostic& d : diagnostics) {
+    if (d.blame != Blame::Program) continue;
+    names.insert(d.name);
+    json result = {{"ruleId", d.name}, {"level", level_of(d)}, {"message", {{"text", message_of(d)}}}};
+    json related = json::array();
+    for (size_t i = 0; i < d.places.size(); ++i) {
+      const Place& p = d.places[i];
+      json place = location(p.file, p.line, p.column, p.label);
+      if (i == 0)
+        result["locations"] = json::array({std::move(place)});
+      else
+        related.push_back(std::move(place));
+      for (const Frame& f : p.inlined)
+        related.push_back(location(f.file, f.line, f.column, "called from here"));
+    }
+    if (!related.empty()) result["relatedLocations"] = std::move(related);
+    results.push_back(std::move(result));
+  }
+  json rules = json::array();
+  for (const std::string& name : names)
+    rules.push_back({{"id", name}, {"shortDescription", {{"text", "sluice explain " + name}}}});
+  const json driver = {{"name", "sluice"}, {"version", tool_version}, {"rules", std::move(rules)}};
+  return {{"$schema", "https://json.schemastore.org/sarif-2.1.0.json"},
+          {"version", "2.1.0"},
+          {"runs", json::array({{{"tool", {{"driver", driver}}}, {"results", std::move(results)}}})}};
+}
+
+}  // namespace sluice::report
