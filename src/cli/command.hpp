@@ -66,6 +66,8 @@ struct Tool {
 
 /// Each subcommand adds itself to the parser.
 void add_run_command(Tool& tool);
+void add_check_command(Tool& tool);
+void add_explain_command(Tool& tool);
 void add_isa_command(Tool& tool);
 void add_completion_command(Tool& tool);
 

@@ -96,6 +96,8 @@ int run_tool(int argc, char** argv) {
   app.set_version_flag("--version", "sluice " SLUICE_VERSION, "print the version");
   app.require_subcommand(1);
   add_run_command(tool);
+  add_check_command(tool);
+  add_explain_command(tool);
   add_isa_command(tool);
   add_completion_command(tool);
   if (argc < 2) {

@@ -13,6 +13,8 @@
 #include <regex>
 #include <sstream>
 
+#include "report/sarif.hpp"
+
 namespace sluice::cli {
 namespace {
 
@@ -178,6 +180,14 @@ int conclude(Outcome& outcome, const RunOptions& options, const std::vector<std:
     out << document.dump(2, ' ', false, nlohmann::json::error_handler_t::replace) << '\n';
     if (!out) voice.say(fmt::format("error: cannot write '{}'\n", options.json_file));
   }
+  if (!options.sarif_file.empty()) {
+    std::ofstream out(options.sarif_file);
+    out << report::to_sarif(outcome.diagnostics, SLUICE_VERSION)
+               .dump(2, ' ', false, nlohmann::json::error_handler_t::replace)
+        << '\n';
+    if (!out) voice.say(fmt::format("error: cannot write '{}'\n", options.sarif_file));
+  }
+  if (outcome.suppressed != 0) voice.say(fmt::format("note: findings suppressed: {}\n", outcome.suppressed));
   voice.say(report::verdict_line(outcome.tally) + "\n");
   return status;
 }

@@ -18,10 +18,14 @@ struct RunOptions {
   std::string ctas;  ///< as given: "0-3,7"
   std::string log_file;
   std::string json_file;
+  std::string sarif_file;
+  std::vector<std::string> suppression_files;
+  std::string baseline_file;
   int finding_status = 101;
   bool warnings_are_errors = false;
   bool quiet = false;
   int verbose = 0;
+  uint64_t perturbed_schedules = 0;  ///< runs of the program after the first one, each with another seed
 
   Loudness loudness() const {
     return quiet ? Loudness::Quiet : verbose > 0 ? Loudness::Verbose : Loudness::Normal;

@@ -117,6 +117,10 @@ void show_progress(const cuda::ChannelReader& reader, Voice& voice) {
 }  // namespace
 
 void take(Outcome& outcome, report::Diagnostic diagnostic, Voice& voice, Loudness loudness) {
+  if (outcome.suppressions.covers(diagnostic)) {
+    ++outcome.suppressed;
+    return;
+  }
   const std::string key = diagnostic.merge_key();
   for (report::Diagnostic& known : outcome.diagnostics) {
     if (known.merge_key() != key) continue;
@@ -131,7 +135,7 @@ void take(Outcome& outcome, report::Diagnostic diagnostic, Voice& voice, Loudnes
 
 Result<Outcome> supervise(const std::string& file, const std::vector<std::string>& arguments,
                           const std::vector<std::string>& preload, const std::string& libraries,
-                          cuda::Settings settings, Voice& voice, Loudness loudness) {
+                          cuda::Settings settings, Voice& voice, Loudness loudness, Outcome outcome) {
   SLUICE_ASSIGN_OR_RETURN(cuda::ChannelReader reader, cuda::ChannelReader::create());
   settings.report_directory = reader.directory();
   settings.verbosity = std::max(settings.verbosity, 0);
@@ -142,7 +146,6 @@ Result<Outcome> supervise(const std::string& file, const std::vector<std::string
   ::signal(SIGTERM, pass_on);
   SLUICE_ASSIGN_OR_RETURN(g_child, start(file, arguments, environment(preload, libraries, settings)));
 
-  Outcome outcome;
   outcome.tally.without_data = settings.no_data;
   int status = 0;
   timespec pause{0, kFirstPauseNs};

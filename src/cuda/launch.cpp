@@ -12,6 +12,7 @@
 #include <cstring>
 #include <exception>
 
+#include "check/checker.hpp"
 #include "cuda/phases.hpp"
 #include "cuda/process.hpp"
 
@@ -62,6 +63,10 @@ const FaultMeaning& meaning_of(FaultKind kind) {
   return found != std::end(kMeanings) ? *found : kMeanings[7];
 }
 
+const char* finding_of(const machine::Fault& fault) {
+  return *fault.name != '\0' ? fault.name : meaning_of(fault.kind).finding;
+}
+
 // "file.cu:12" as a place; nothing where there is no line.
 std::optional<report::Place> place_from(const std::string& text) {
   const size_t colon = text.rfind(':');
@@ -80,7 +85,7 @@ report::Diagnostic describe(Process& process, const Function& function, const ma
   diagnostic.blame = time_is_over ? report::Blame::Undecided : meaning.blame;
   const bool undecided = diagnostic.blame == report::Blame::Undecided;
   diagnostic.level = undecided ? report::Level::Note : report::Level::Error;
-  diagnostic.name = time_is_over ? "" : meaning.finding;
+  diagnostic.name = time_is_over ? "" : finding_of(fault);
   diagnostic.headline = time_is_over ? fmt::format("the kernel ran longer than the limit of {} s",
                                                    process.settings.timeout_seconds)
                                      : fault.message;
@@ -112,6 +117,30 @@ report::Diagnostic describe(Process& process, const Function& function, const ma
   }
   diagnostic.unit = "times";
   return diagnostic;
+}
+
+/// Tells what the checkers have found in the launch. True if that explains its fault too.
+bool tell_findings(Process& process, const machine::Fault& fault) {
+  if (process.checker == nullptr) return false;
+  const FaultMeaning& meaning = meaning_of(fault.kind);
+  const bool is_finding = fault.kind != FaultKind::None && fault.kind != FaultKind::Timeout &&
+                          meaning.blame == report::Blame::Program;
+  if (is_finding) {
+    process.checker->add_fault(finding_of(fault), fault.message, fault.origin,
+                               fmt::format("cta ({},{},{}), warp {} lane {}", fault.cta[0], fault.cta[1],
+                                           fault.cta[2], fault.warp, fault.lane));
+  }
+  const bool has_error = process.checker->has_error();
+  std::vector<report::Diagnostic> findings = process.checker->take();
+  if (has_error && fault.kind != FaultKind::None) {
+    report::Diagnostic& cause = findings.front();
+    const bool is_cause = fault.kind == FaultKind::Timeout || cause.headline == fault.message;
+    if (!is_cause) cause.notes.push_back(fmt::format("the launch then fails: {}", fault.message));
+    cause.notes.push_back(
+        fmt::format("the synchronising call returns {} to the program", runtime_error_name(meaning.status)));
+  }
+  for (const report::Diagnostic& finding : findings) process.channel.say(finding);
+  return has_error;
 }
 
 void refuse(Process& process, Function& function) {
@@ -311,11 +340,13 @@ Status run_kernel(Process& process, const KernelCall& call) {
                            : settings.copies == "shuffled" ? machine::CopyTiming::Shuffled
                                                            : machine::CopyTiming::Early;
   request.options.seed = settings.seed;
+  request.options.perturb = settings.perturb;
   request.options.no_data = settings.no_data;
   request.options.workers = settings.workers;
   request.options.timeout_seconds = settings.timeout_seconds;
   request.options.ctas = settings.ctas;
   request.options.record_phases = !settings.phases_file.empty();
+  request.listener = process.checker.get();
   std::mutex print_mutex;
   request.print = [&](std::string_view text) {
     const std::lock_guard lock(print_mutex);
@@ -353,11 +384,12 @@ Status run_kernel(Process& process, const KernelCall& call) {
                     call.cluster[1], call.cluster[2], result->statistics.thread_instructions, seconds));
   }
   ++process.launch_ordinal;
+  const bool explained = tell_findings(process, result->fault);
   if (result->fault.kind == FaultKind::None) return kOk;
 
   const bool time_is_over = result->fault.kind == FaultKind::Timeout && settings.timeout_seconds > 0 &&
                             seconds >= settings.timeout_seconds;
-  process.channel.say(describe(process, *function, *result, time_is_over));
+  if (!explained || time_is_over) process.channel.say(describe(process, *function, *result, time_is_over));
   process.fault(meaning_of(result->fault.kind).status);
   return kOk;
 }

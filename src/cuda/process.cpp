@@ -4,6 +4,8 @@
 // The process's engine: construction from the settings, synchronisation, devices and contexts.
 #include "cuda/process.hpp"
 
+#include "check/checker.hpp"
+
 #include <fmt/format.h>
 
 #include <cstdio>
@@ -66,6 +68,7 @@ Process::Process()
       graphs(*this) {
   machine.set_kernel_options(
       {.lazy_unsupported = settings.lazy_unsupported, .without_data = settings.no_data});
+  if (settings.tool == "check") checker = std::make_unique<check::Checker>();
   if (machine.memory().ready()) return;
   report::Diagnostic diagnostic;
   diagnostic.blame = report::Blame::Internal;
@@ -75,6 +78,8 @@ Process::Process()
   diagnostic.help = "raise the limit; every allocation fails until then";
   channel.say(diagnostic);
 }
+
+Process::~Process() = default;
 
 Status Process::synchronise() {
   flush_printed();

@@ -10,6 +10,7 @@
 
 #include <cstdint>
 #include <map>
+#include <memory>
 #include <mutex>
 #include <set>
 #include <string>
@@ -27,6 +28,10 @@
 #include "cuda/settings.hpp"
 #include "cuda/stream.hpp"
 #include "machine/device.hpp"
+
+namespace sluice::check {
+class Checker;
+}
 
 namespace sluice::cuda {
 
@@ -57,6 +62,7 @@ class Process {
   Channel channel;
   DeviceProfile profile;
   machine::Device machine;
+  std::unique_ptr<check::Checker> checker;  ///< of `sluice check`, else null
   Memory memory;
   Code code;
   Streams streams;
@@ -106,6 +112,7 @@ class Process {
 
  private:
   Process();
+  ~Process();  // never called
 
   Status pending_fault_ = kOk;
   Status sticky_ = kOk;

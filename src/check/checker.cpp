@@ -1,0 +1,102 @@
+// SPDX-FileCopyrightText: The sluice authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// Which checker hears of which event, and in which order.
+#include "check/checker.hpp"
+
+namespace sluice::check {
+
+using event::Kind;
+
+void Checker::receive(const event::Event& e) {
+  switch (e.kind) {
+    case Kind::LaunchBegin:
+      findings_.begin_launch(*e.details);
+      order_.begin_launch(e);
+      ledger_.begin_launch();
+      races_.begin_launch();
+      named_.begin_launch();
+      registers_.begin_launch();
+      deadlock_.begin_launch(*e.details);
+      return;
+    case Kind::LaunchEnd:
+      deadlock_.judge();
+      return;
+
+    // Accesses are judged by what was known before them.
+    case Kind::Read:
+    case Kind::Write:
+    case Kind::Atomic:
+    case Kind::AsyncRead:
+    case Kind::AsyncWrite:
+      races_.apply(e);
+      order_.apply(e);
+      return;
+
+    case Kind::MbarrierInit:
+    case Kind::MbarrierInval:
+    case Kind::MbarrierArrive:
+    case Kind::MbarrierExpectTx:
+    case Kind::MbarrierCompleteTx:
+    case Kind::MbarrierFlip:
+    case Kind::InitFence:
+      ledger_.apply(e);
+      if (e.kind == Kind::MbarrierArrive && e.operation != 0) order_.forget_operation(e.operation);
+      return;
+    case Kind::MbarrierWait:
+    case Kind::MbarrierPending:
+      ledger_.apply(e);
+      deadlock_.apply(e);
+      return;
+
+    case Kind::AsyncIssue:
+      order_.apply(e);
+      ledger_.apply(e);
+      return;
+    case Kind::AsyncComplete:
+      order_.forget_operation(e.operation);
+      return;
+    case Kind::NamedArrive:
+    case Kind::NamedWait:
+    case Kind::NamedComplete:
+      named_.apply(e);
+      order_.apply(e);
+      return;
+    case Kind::CtaEnd:
+      ledger_.apply(e);
+      races_.apply(e);
+      named_.apply(e);
+      order_.apply(e);
+      return;
+    case Kind::WgmmaRegisters:
+    case Kind::RegisterRead:
+    case Kind::RegisterWrite:
+    case Kind::RegisterMove:
+      registers_.apply(e);
+      return;
+    case Kind::WgmmaIssue:
+    case Kind::WgmmaFence:
+    case Kind::GroupCommit:
+    case Kind::GroupWait:
+      registers_.apply(e);
+      order_.apply(e);
+      return;
+    case Kind::Stuck:
+      deadlock_.apply(e);
+      return;
+    default:
+      order_.apply(e);
+      return;
+  }
+}
+
+void Checker::add_fault(const char* name, std::string message, uint32_t origin, std::string agent) {
+  findings_.add({.name = name,
+                 .headline = std::move(message),
+                 .agent = std::move(agent),
+                 .spots = {{origin, ""}},
+                 .why = "",
+                 .help = ""});
+}
+
+}  // namespace sluice::check

@@ -1,0 +1,45 @@
+// SPDX-FileCopyrightText: The sluice authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// `sluice check`: receives the events of launches, keeps order, ledger and shadow memory, and tells what it
+// found when a launch has ended.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "check/deadlock.hpp"
+#include "check/findings.hpp"
+#include "check/ledger.hpp"
+#include "check/named_barriers.hpp"
+#include "check/order.hpp"
+#include "check/races.hpp"
+#include "check/wgmma_registers.hpp"
+#include "event/event.hpp"
+#include "report/diagnostic.hpp"
+
+namespace sluice::check {
+
+class Checker : public event::Sink {
+ public:
+  event::KindMask wants() const override { return event::kAllKinds; }
+  void receive(const event::Event& e) override;
+
+  /// Whether the launch has shown an error.
+  bool has_error() const { return findings_.has_error(); }
+  /// Adds what ended the launch before its threads did: the machine found it, at the place `origin`.
+  void add_fault(const char* name, std::string message, uint32_t origin, std::string agent);
+  /// The findings of the launch that has ended; forgets them.
+  std::vector<report::Diagnostic> take() { return findings_.take(); }
+
+ private:
+  Findings findings_;
+  Order order_;
+  Ledger ledger_{order_, findings_};
+  Races races_{order_, ledger_, findings_};
+  NamedBarriers named_{order_, findings_};
+  WgmmaRegisters registers_{findings_};
+  Deadlock deadlock_{order_, ledger_, named_, findings_};
+};
+
+}  // namespace sluice::check

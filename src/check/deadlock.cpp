@@ -1,0 +1,345 @@
+// SPDX-FileCopyrightText: The sluice authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// The analysis, one kind of cause after the other.
+#include "check/deadlock.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <bit>
+#include <set>
+
+#include "event/address.hpp"
+
+namespace sluice::check {
+
+using event::Event;
+using event::Kind;
+using event::Waiting;
+
+namespace {
+
+constexpr size_t kMostSpots = 6;
+
+void add_spot(Finding& f, uint32_t origin, std::string label) {
+  const bool known =
+      std::any_of(f.spots.begin(), f.spots.end(), [&](const Spot& spot) { return spot.origin == origin; });
+  if (!known && f.spots.size() < kMostSpots) f.spots.push_back({origin, std::move(label)});
+}
+
+}  // namespace
+
+void Deadlock::begin_launch(const event::LaunchDetails& details) {
+  registers_ = details.registers;
+  registers_source_ = details.registers_source;
+  threads_ = details.block[0] * details.block[1] * details.block[2];
+  stuck_.clear();
+  polls_.clear();
+}
+
+void Deadlock::apply(const Event& e) {
+  if (e.kind != Kind::Stuck && e.kind != Kind::MbarrierPending && e.kind != Kind::MbarrierWait) return;
+  const AgentId agent = order_.warp(e).agent;
+  Waiter w{e.cta, e.warp, e.lanes, e.origin, Waiting::Loop, e.phase, 0};
+  const auto key_of = [&](uint64_t address) {
+    const auto narrow = static_cast<uint32_t>(address);
+    return uint64_t{order_.cta_of_rank(e.cta, narrow >> event::kSharedRankShift)} << 24 |
+           (narrow & event::kSharedOffsetMask);
+  };
+  if (e.kind == Kind::MbarrierWait) {
+    polls_.erase(agent);
+    return;
+  }
+  if (e.kind == Kind::MbarrierPending) {
+    w.barrier = key_of(e.addresses[static_cast<size_t>(std::countr_zero(e.lanes))]);
+    polls_[agent] = w;
+    return;
+  }
+  w.waiting = static_cast<Waiting>(e.value);
+  if (w.waiting == Waiting::Mbarrier) w.barrier = key_of(e.addresses[0]);
+  const auto poll = polls_.find(agent);
+  if ((w.waiting == Waiting::Loop || w.waiting == Waiting::Sleep) && poll != polls_.end()) {
+    w.barrier = poll->second.barrier;
+    w.origin = poll->second.origin;
+  }
+  stuck_.push_back(w);
+}
+
+const Barrier* Deadlock::barrier_of(const Waiter& w) const {
+  const auto found = ledger_.all().find(w.barrier);
+  return w.barrier == 0 || found == ledger_.all().end() ? nullptr : &found->second;
+}
+
+std::vector<const Barrier*> Deadlock::awaited() const {
+  std::vector<const Barrier*> all;
+  for (const Waiter& w : stuck_) {
+    const Barrier* const b = barrier_of(w);
+    if (b != nullptr && std::find(all.begin(), all.end(), b) == all.end()) all.push_back(b);
+  }
+  std::stable_sort(all.begin(), all.end(),
+                   [](const Barrier* a, const Barrier* b) { return a->phase < b->phase; });
+  return all;
+}
+
+void Deadlock::judge() {
+  if (stuck_.empty() || findings_.has_error() || judge_registers()) return;
+  const std::vector<const Barrier*> all = awaited();
+  for (const Barrier* b : all)
+    if (judge_bytes(*b)) return;
+  for (const Barrier* b : all)
+    if (judge_expectation(*b)) return;
+  for (const Barrier* b : all)
+    if (judge_arrivals(*b)) return;
+  if (judge_named() || judge_rendezvous()) return;
+  judge_circle();
+}
+
+// --- words --------------------------------------------------------------------------------------------
+
+void Deadlock::add_waits(Finding& f, const Barrier& b) const {
+  for (const Waiter& w : stuck_) {
+    if (barrier_of(w) != &b) continue;
+    add_spot(f, w.origin, fmt::format("{} waits here", lanes_text(w.warp, w.lanes)));
+  }
+}
+
+std::string Deadlock::waits_text() const {
+  std::string text;
+  std::set<const Barrier*> told;
+  for (const Waiter& w : stuck_) {
+    const Barrier* const b = barrier_of(w);
+    if (b == nullptr || !told.insert(b).second) continue;
+    if (told.size() > 4) break;
+    text += (text.empty() ? "" : "\n") + ledger_.state_of(*b);
+  }
+  return text;
+}
+
+void Deadlock::add(Finding f) {
+  if (f.agent.empty()) f.agent = fmt::format("cta {}", stuck_.front().cta);
+  if (f.state.empty()) f.state = waits_text();
+  findings_.add(std::move(f));
+}
+
+// Lanes that arrived in an earlier phase, or at a barrier of the same role, and not in this phase.
+std::string Deadlock::missing_text(const Barrier& b) const {
+  std::string text;
+  for (const Waiter& w : stuck_) {
+    const CtaOrder* const cta = order_.find_cta(w.cta);
+    if (cta == nullptr || w.warp >= cta->warps.size()) continue;
+    const AgentId agent = cta->warps[w.warp].agent;
+    uint32_t missing = 0;
+    const auto here = b.arrived_in.find(agent);
+    for (const auto& [key, other] : ledger_.all()) {
+      if (other.receives_bytes != b.receives_bytes || other.cta != b.cta) continue;
+      const auto there = other.arrived_in.find(agent);
+      if (there == other.arrived_in.end()) continue;
+      for (uint32_t lane = 0; lane < kLanes; ++lane) {
+        const bool arrives = there->second[lane] != 0;
+        const bool arrived = here != b.arrived_in.end() && here->second[lane] == b.phase + 1;
+        if (arrives && !arrived) missing |= uint32_t{1} << lane;
+      }
+    }
+    missing &= w.lanes;
+    if (missing != 0) text += (text.empty() ? "" : ", ") + lanes_text(w.warp, missing);
+  }
+  return text;
+}
+
+// --- causes -------------------------------------------------------------------------------------------
+
+bool Deadlock::judge_bytes(const Barrier& b) {
+  if (b.pending > 0 || b.tx == 0) return false;
+  const std::string name = ledger_.name_of(b);
+  Finding f;
+  const bool expected = b.now.expected_bytes != 0;
+  f.name = b.tx > 0 ? "tx-bytes-never-arrive" : expected ? "tx-bytes-exceed" : "expect-tx-missing";
+  f.headline = expected ? fmt::format("{} expects {} bytes and its copies bring {}", name,
+                                      b.now.expected_bytes, b.now.brought_bytes)
+                        : fmt::format("copies bring {} bytes to {}, and nobody expects them",
+                                      b.now.brought_bytes, name);
+  for (const Contribution& c : b.now.expectations)
+    add_spot(f, c.origin, fmt::format("expects {} bytes", c.amount));
+  for (const Contribution& c : b.now.copies) add_spot(f, c.origin, fmt::format("brings {} bytes", c.amount));
+  for (const Contribution& c : b.now.arrivals) add_spot(f, c.origin, "arrives");
+  add_waits(f, b);
+  f.state = ledger_.state_of(b);
+  f.why =
+      "a phase completes when pending arrivals and bytes due are both zero, and no copy that signals this "
+      "barrier is in flight";
+  f.help = expected ? fmt::format(
+                          "expect {} bytes in this phase, the sum of what its copies bring, or correct the "
+                          "copies",
+                          b.now.brought_bytes)
+                    : "arrive with mbarrier.arrive.expect_tx and the number of bytes that the copies bring";
+  add(std::move(f));
+  return true;
+}
+
+bool Deadlock::judge_expectation(const Barrier& b) {
+  if (b.pending <= 0 || b.now.arrived != 0 || b.now.expectations.empty()) return false;
+  Finding f;
+  f.name = "expect-tx-missing";
+  f.headline =
+      fmt::format("bytes are announced on {} without the arrival that the phase needs", ledger_.name_of(b));
+  for (const Contribution& c : b.now.expectations)
+    add_spot(f, c.origin, fmt::format("announces {} bytes and does not arrive", c.amount));
+  for (const Contribution& c : b.now.copies) add_spot(f, c.origin, fmt::format("brings {} bytes", c.amount));
+  add_waits(f, b);
+  add_spot(f, b.init_origin, fmt::format("initialised for {} arrivals", b.count));
+  f.state = ledger_.state_of(b);
+  f.why = "mbarrier.expect_tx raises the bytes due and is no arrival; the phase still waits for one";
+  f.help = "use mbarrier.arrive.expect_tx, or arrive after expect_tx";
+  add(std::move(f));
+  return true;
+}
+
+bool Deadlock::judge_arrivals(const Barrier& b) {
+  if (b.pending <= 0 || b.now.arrived == 0) return false;
+  const std::string missing = missing_text(b);
+  Finding f;
+  f.name = "arrivals-never-complete";
+  std::string who;
+  for (const Contribution& c : b.now.arrivals) {
+    const Agent& agent = order_.agent(c.agent);
+    if (who.size() < 60) who += (who.empty() ? "" : ", ") + lanes_text(agent.index, c.lanes);
+  }
+  f.headline = fmt::format("{} expects {} arrivals, and only {} come: {}", ledger_.name_of(b), b.count,
+                           b.now.arrived, who);
+  add_spot(f, b.init_origin, fmt::format("initialised for {} arrivals", b.count));
+  for (const Contribution& c : b.now.arrivals)
+    add_spot(f, c.origin, fmt::format("{} arrivals in this phase", c.amount));
+  add_waits(f, b);
+  f.state = ledger_.state_of(b);
+  if (!missing.empty())
+    f.state += fmt::format("\nmissing in this phase, though they arrive elsewhere: {}", missing);
+  f.why = "every thread that could still arrive waits itself, so the phase cannot complete";
+  f.help = missing.empty() ? fmt::format("initialise it for {} arrivals, or let all {} threads arrive",
+                                         b.now.arrived, b.count)
+                           : "let the missing threads arrive in every phase";
+  add(std::move(f));
+  return true;
+}
+
+bool Deadlock::judge_registers() {
+  for (const Waiter& w : stuck_) {
+    if (w.waiting != Waiting::Registers) continue;
+    Finding f;
+    f.name = "register-budget";
+    f.headline =
+        fmt::format("setmaxnreg asks for {} registers per thread, which the pool can never give", w.detail);
+    add_spot(f, w.origin, fmt::format("warp {} waits for {} registers per thread", w.warp, w.detail));
+    f.state = fmt::format("{} threads start with {} registers each ({}), {} in all", threads_, registers_,
+                          registers_source_, uint64_t{threads_} * registers_);
+    f.why =
+        "setmaxnreg.inc waits until other warps of the CTA have given back enough with setmaxnreg.dec; all "
+        "that still could wait themselves";
+    f.help = "choose the counts so that their sum over all warps does not exceed what the CTA starts with";
+    f.agent = fmt::format("cta {}, warp {}", w.cta, w.warp);
+    add(std::move(f));
+    return true;
+  }
+  return false;
+}
+
+bool Deadlock::judge_named() {
+  for (const Waiter& w : stuck_) {
+    if (w.waiting != Waiting::NamedBarrier) continue;
+    const NamedGeneration& g = named_.open(w.cta, w.detail);
+    uint32_t elsewhere = 0;  // threads of the CTA that wait at something else
+    bool at_other_barrier = true;
+    for (const Waiter& other : stuck_) {
+      if (other.cta != w.cta) continue;
+      if (other.waiting == Waiting::NamedBarrier && other.detail == w.detail) continue;
+      elsewhere += static_cast<uint32_t>(std::popcount(other.lanes));
+      at_other_barrier &= other.waiting == Waiting::NamedBarrier;
+    }
+    // Whoever could still come waits for something that these threads may bring.
+    const bool fillable =
+        g.threads == 0 ? elsewhere != 0 : elsewhere >= g.threads - std::min(g.threads, g.arrived);
+    if (fillable && !at_other_barrier) continue;
+    Finding f;
+    f.name = "named-barrier-mismatch";
+    f.headline = g.threads == 0
+                     ? fmt::format("barrier {} waits for all threads, and {} of them wait elsewhere",
+                                   w.detail, elsewhere)
+                     : fmt::format("named barrier {} waits for {} threads, and only {} come", w.detail,
+                                   g.threads, g.arrived);
+    for (const Waiter& other : stuck_) {
+      if (other.cta == w.cta && other.waiting == Waiting::NamedBarrier)
+        add_spot(
+            f, other.origin,
+            fmt::format("{} waits here at barrier {}", lanes_text(other.warp, other.lanes), other.detail));
+    }
+    for (const uint32_t origin : g.origins) add_spot(f, origin, "comes to this generation");
+    f.state = fmt::format("barrier {} of cta {}: {} of {} threads have come", w.detail, w.cta, g.arrived,
+                          g.threads == 0 ? threads_ : g.threads);
+    f.why = "the threads that are missing have ended or wait at another barrier";
+    f.help = "make the thread count the number of threads that really come, in every generation";
+    f.agent = fmt::format("cta {}", w.cta);
+    add(std::move(f));
+    return true;
+  }
+  return false;
+}
+
+bool Deadlock::judge_rendezvous() {
+  for (const Waiter& w : stuck_) {
+    if (w.waiting != Waiting::Rendezvous && w.waiting != Waiting::WarpSync) continue;
+    // Lanes of the warp that wait for an mbarrier may come later: the circle is the cause then.
+    const bool others_wait = std::any_of(stuck_.begin(), stuck_.end(), [&](const Waiter& other) {
+      return other.cta == w.cta && other.warp == w.warp && other.waiting != Waiting::Rendezvous &&
+             other.waiting != Waiting::WarpSync;
+    });
+    if (others_wait) continue;
+    Finding f;
+    f.name = "divergent-collective";
+    f.headline = fmt::format("{} waits for lanes of its warp that do not come", lanes_text(w.warp, w.lanes));
+    for (const Waiter& other : stuck_) {
+      if (other.cta == w.cta && other.warp == w.warp)
+        add_spot(f, other.origin, fmt::format("{} is here", lanes_text(other.warp, other.lanes)));
+    }
+    f.why = "an aligned or collective instruction is executed by all lanes that it names together";
+    f.help = "move the instruction where all its lanes come, or name only those that do";
+    f.agent = fmt::format("cta {}, warp {}", w.cta, w.warp);
+    add(std::move(f));
+    return true;
+  }
+  return false;
+}
+
+void Deadlock::judge_circle() {
+  Finding f;
+  const auto is_loop = [this](const Waiter& w) {
+    return w.waiting == Waiting::Loop && barrier_of(w) == nullptr;
+  };
+  const bool livelock = std::all_of(stuck_.begin(), stuck_.end(), is_loop);
+  f.name = livelock ? "livelock" : "deadlock";
+  f.headline = livelock ? "every live thread runs in a loop that nothing can end"
+                        : "every live thread waits, and no operation in flight can wake one";
+  bool at_start = true;
+  for (const Waiter& w : stuck_) {
+    const Barrier* const b = barrier_of(w);
+    add_spot(f, w.origin,
+             b != nullptr
+                 ? fmt::format("{} waits here for {}", lanes_text(w.warp, w.lanes), ledger_.name_of(*b))
+                 : fmt::format("{} waits here", lanes_text(w.warp, w.lanes)));
+    at_start &= b == nullptr || b->phase == 0;
+  }
+  // Where the barriers that are waited for get their arrivals from, at other times or at their neighbours.
+  for (const Barrier* b : awaited()) {
+    for (const auto& [key, other] : ledger_.all()) {
+      if (other.cta != b->cta || other.receives_bytes != b->receives_bytes) continue;
+      for (const Contribution& c : other.last.arrivals)
+        add_spot(f, c.origin, fmt::format("arrivals at {} come from here", ledger_.name_of(other)));
+    }
+  }
+  f.why = "each of them waits for what another one would do next";
+  f.help = at_start
+               ? "all stages start free: a producer's first wait is for the phase before the first (parity 1)"
+               : "look for an arrival that is left out in this phase, or for index and parity of the waits";
+  add(std::move(f));
+}
+
+}  // namespace sluice::check

@@ -1,0 +1,67 @@
+// SPDX-FileCopyrightText: The sluice authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// When nobody can go on: from the threads that wait, through what they wait for, to the cause.
+//
+// Registers that the pool cannot give are a cause at once. A barrier whose arrivals have all been made, or
+// some of them, is nearer to the cause than one that nobody has arrived at yet, since the latter only waits
+// for threads that wait themselves. So the barriers that somebody waits for are looked at in this order:
+// bytes that do not add up; an expectation without its arrival; a count that the arrivals do not reach; then
+// named barriers and rendezvous that cannot be filled; and when none of these is there, the circle of waits
+// itself.
+#pragma once
+
+#include <unordered_map>
+#include <vector>
+
+#include "check/findings.hpp"
+#include "check/ledger.hpp"
+#include "check/named_barriers.hpp"
+#include "check/order.hpp"
+
+namespace sluice::check {
+
+class Deadlock {
+ public:
+  Deadlock(Order& order, Ledger& ledger, NamedBarriers& named, Findings& findings)
+      : order_(order), ledger_(ledger), named_(named), findings_(findings) {}
+
+  void begin_launch(const event::LaunchDetails& details);
+  /// Listens to waits, and to lanes that are stuck.
+  void apply(const event::Event& e);
+  /// Finds the cause, if lanes are stuck and no earlier error explains it.
+  void judge();
+
+ private:
+  struct Waiter {
+    uint32_t cta = 0, warp = 0, lanes = 0, origin = 0;
+    event::Waiting waiting{};
+    uint64_t detail = 0;
+    uint64_t barrier = 0;  ///< key of the mbarrier, 0 = none
+  };
+
+  bool judge_bytes(const Barrier& b);
+  bool judge_expectation(const Barrier& b);
+  bool judge_arrivals(const Barrier& b);
+  bool judge_registers();
+  bool judge_named();
+  bool judge_rendezvous();
+  void judge_circle();
+  std::vector<const Barrier*> awaited() const;
+  const Barrier* barrier_of(const Waiter& w) const;
+  void add_waits(Finding& f, const Barrier& b) const;
+  void add(Finding f);
+  std::string missing_text(const Barrier& b) const;
+  std::string waits_text() const;
+
+  Order& order_;
+  Ledger& ledger_;
+  NamedBarriers& named_;
+  Findings& findings_;
+  uint32_t registers_ = 0, threads_ = 0;
+  std::string registers_source_;
+  std::vector<Waiter> stuck_;
+  std::unordered_map<AgentId, Waiter> polls_;  ///< by warp: the last wait that found nothing
+};
+
+}  // namespace sluice::check

@@ -1,0 +1,117 @@
+// SPDX-FileCopyrightText: The sluice authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// The ledger of mbarriers: for each barrier and phase who arrived from where, which bytes were expected and
+// which copies brought them, who has waited. It finds what breaks the protocol at the event that breaks it;
+// what only shows when nobody can go on is found from the ledger by deadlock.cpp.
+//
+// Why an arrival in phase n must be ordered after a wait for phase n - 1 (check_order): otherwise another
+// timing lets it count in phase n - 1. It is enough that somebody waited and the arriving thread knows of it,
+// or that it knows all arrivals of that phase.
+#pragma once
+
+#include <map>
+#include <unordered_map>
+#include <vector>
+
+#include "check/findings.hpp"
+#include "check/order.hpp"
+#include "check/shadow.hpp"
+
+namespace sluice::check {
+
+/// Arrivals, announcements or copies of one phase from one place of the program.
+struct Contribution {
+  uint32_t origin = 0;
+  AgentId agent = 0;
+  uint32_t lanes = 0;
+  uint64_t amount = 0;  ///< arrivals or bytes
+  Time time = 0;        ///< of the last of them
+};
+
+struct PhaseEntry {
+  std::vector<Contribution> arrivals, expectations, copies;
+  uint64_t arrived = 0;
+  uint64_t expected_bytes = 0, brought_bytes = 0;
+};
+
+struct Barrier {
+  uint32_t cta = 0, offset = 0;
+  AgentId copies = 0;  ///< the agent of copies that signal it
+  uint32_t init_origin = 0;
+  Stamp init;
+  bool init_fenced = false;  ///< the initialising thread has executed fence.mbarrier_init since
+  uint64_t count = 0;
+  int64_t pending = 0, tx = 0;
+  uint64_t phase = 0;  ///< phases completed
+  PhaseEntry now, last;
+  std::vector<Stamp> waits;  ///< for the phase completed last
+  std::vector<Contribution> waiters;
+  SyncPoint collecting, completed;  ///< of all phases up to the open one; of those that have completed
+  std::unordered_map<AgentId, std::array<uint64_t, kLanes>> arrived_in;  ///< per lane: last phase, plus one
+  std::vector<AgentId> sees_init;  ///< agents for whom the init is known to be visible
+  bool receives_bytes = false;
+};
+
+class Ledger {
+ public:
+  Ledger(Order& order, Findings& findings) : order_(order), findings_(findings) {}
+
+  void begin_launch() {
+    barriers_.clear();
+    ranges_.clear();
+    copiers_.clear();
+  }
+  void apply(const event::Event& e);
+
+  /// Stamp of an asynchronous copy's access: to `address`, or to its source if that is 0.
+  Stamp copy_stamp(const Order::Operation& op, uint64_t address);
+  /// The live barrier that has bytes in [offset, offset + bytes) of the CTA, or null.
+  Barrier* overlapping(uint32_t cta, uint64_t offset, uint64_t bytes);
+  Barrier* find(uint32_t cta, uint32_t offset);
+  const std::map<uint64_t, Barrier>& all() const { return barriers_; }
+
+  /// "full[1]": by symbol, else by role and position, else by address.
+  std::string name_of(const Barrier& b) const;
+  /// One row of a state table.
+  std::string state_of(const Barrier& b) const;
+
+ private:
+  struct Place {
+    uint32_t cta = 0, offset = 0;
+  };
+  static uint64_t key(uint32_t cta, uint32_t offset) { return uint64_t{cta} << 24 | offset; }
+  Place place(const event::Event& e, uint64_t address) const;
+  Barrier* required(const event::Event& e, const char* what);
+
+  void init(const event::Event& e);
+  void inval(const event::Event& e);
+  void init_fence(const event::Event& e);
+  void arrive(const event::Event& e);
+  void deferred_arrival(const event::Event& e);
+  void expect(const event::Event& e);
+  void complete(const event::Event& e);
+  void flip(const event::Event& e);
+  void wait(const event::Event& e);
+  void issue(const event::Event& e);
+  void end_cta(uint32_t cta);
+  void check_visible(Barrier& b, const event::Event& e, const char* what);
+  void check_order(Barrier& b, const event::Event& e, WarpOrder& w, Strand& strand, uint32_t lanes);
+  void check_range(Barrier& b, const event::Event& e);
+  std::vector<const Barrier*> siblings(const Barrier& b) const;
+
+  Order& order_;
+  Findings& findings_;
+  std::map<uint64_t, Barrier> barriers_;
+  std::unordered_map<uint32_t, std::pair<uint32_t, uint32_t>> ranges_;  ///< CTA -> offsets of its barriers
+  std::vector<AgentId> copiers_;                                        ///< warps that have issued copies
+};
+
+/// Adds to the entry of the same place and agent.
+void add_contribution(std::vector<Contribution>& list, uint32_t origin, AgentId agent, uint32_t lanes,
+                      uint64_t amount, Time time = 0);
+
+/// Who an event is about, in words.
+std::string agent_text(const event::Event& e);
+
+}  // namespace sluice::check

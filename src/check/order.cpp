@@ -1,0 +1,371 @@
+// SPDX-FileCopyrightText: The sluice authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// Threads and barriers of the CTA and the cluster, fences, strong accesses.
+#include "check/order.hpp"
+
+#include <algorithm>
+#include <bit>
+
+namespace sluice::check {
+
+using event::Event;
+using event::Kind;
+using event::Semantics;
+
+namespace {
+
+bool releases(Semantics s) {
+  return s == Semantics::Release || s == Semantics::AcquireRelease || s == Semantics::SequentiallyConsistent;
+}
+bool acquires(Semantics s) {
+  return s == Semantics::Acquire || s == Semantics::AcquireRelease || s == Semantics::SequentiallyConsistent;
+}
+
+uint32_t bit(uint32_t lane) {
+  return uint32_t{1} << lane;
+}
+
+}  // namespace
+
+Time Strand::hand_over() {
+  if (!touched) return time - 1;
+  touched = false;
+  return time++;
+}
+
+// --- set-up -------------------------------------------------------------------------------------------
+
+void Order::begin_launch(const Event& e) {
+  *this = Order();
+  for (const uint32_t extent : e.details->cluster) cluster_size_ *= extent;
+  new_agent({});  // 0 is nobody
+}
+
+AgentId Order::new_agent(Agent agent) {
+  agents_.push_back(agent);
+  return static_cast<AgentId>(agents_.size() - 1);
+}
+
+const CtaOrder* Order::find_cta(uint32_t linear) const {
+  const auto found = ctas_.find(linear);
+  return found == ctas_.end() ? nullptr : &found->second;
+}
+
+uint32_t Order::cta_of_rank(uint32_t cta, uint32_t rank) const {
+  const CtaOrder* const own = find_cta(cta);
+  if (own == nullptr) return event::kNoIndex;
+  if (own->rank == rank) return cta;
+  const auto found = ranks_.find({own->cluster, rank});
+  return found == ranks_.end() ? event::kNoIndex : found->second;
+}
+
+void Order::begin_cta(const Event& e) {
+  if (e.kind == Kind::CtaBegin) {
+    CtaOrder& cta = ctas_[e.cta];
+    cta.cluster = static_cast<uint32_t>(e.operation);
+    cta.rank = static_cast<uint32_t>(e.value);
+    cta.shared_bytes = e.bytes;
+    ranks_[{cta.cluster, cta.rank}] = e.cta;
+    return;
+  }
+  std::vector<WarpOrder>& warps = ctas_[e.cta].warps;
+  if (warps.size() <= e.warp) warps.resize(e.warp + 1);
+  WarpOrder& warp = warps[e.warp];
+  warp.cta = e.cta;
+  warp.live = e.lanes;
+  warp.agent = new_agent({AgentKind::Warp, e.cta, e.warp});
+  warp.strands.emplace_back().lanes = e.lanes;
+  // The start of a thread is an event that others may know or not.
+  warp.strands.back().touched = true;
+}
+
+void Order::exit_lanes(const Event& e) {
+  CtaOrder& cta = ctas_[e.cta];
+  if (e.kind == Kind::CtaEnd) {
+    cta.ended = true;
+    cta.warps.clear();
+    cta.warpgroups.clear();
+    return;
+  }
+  WarpOrder& warp = cta.warps[e.warp];
+  if (in_clusters()) {
+    for_strands(warp, e.lanes, [&](Strand& strand, uint32_t lanes) {
+      cta.at_exit.join(strand.known.control);
+      add_own(cta.at_exit, warp, lanes, strand.hand_over());
+    });
+  }
+  warp.live &= ~e.lanes;
+  for (Strand& strand : warp.strands) strand.lanes &= ~e.lanes;
+  std::erase_if(warp.strands, [](const Strand& strand) { return strand.lanes == 0; });
+}
+
+// --- knowledge ----------------------------------------------------------------------------------------
+
+bool Order::waited(const WarpOrder& warp, AgentId a, uint32_t lanes, Time time) {
+  const auto* const times = a == warp.bulk_reads    ? &warp.reads_waited
+                            : a == warp.bulk_writes ? &warp.writes_waited
+                            : a == warp.cp_async    ? &warp.cp_async_waited
+                                                    : nullptr;
+  if (times == nullptr || a == 0) return false;
+  for (uint32_t m = lanes; m != 0; m &= m - 1) {
+    if ((*times)[static_cast<size_t>(std::countr_zero(m))] < time) return false;
+  }
+  return true;
+}
+
+void Order::add_own(Clock& clock, const WarpOrder& warp, uint32_t lanes, Time time) {
+  clock.raise(warp.agent, lanes, time);
+  if (!warp.uses_groups) return;
+  const auto raise = [&](AgentId agent, const std::array<Time, kLanes>& times) {
+    for (uint32_t rest = lanes; agent != 0 && rest != 0;) {
+      const Time value = times[static_cast<size_t>(std::countr_zero(rest))];
+      uint32_t equal = 0;
+      for (uint32_t m = rest; m != 0; m &= m - 1) {
+        const auto lane = static_cast<uint32_t>(std::countr_zero(m));
+        if (times[lane] == value) equal |= bit(lane);
+      }
+      clock.raise(agent, equal, value);
+      rest &= ~equal;
+    }
+  };
+  raise(warp.bulk_reads, warp.reads_waited);
+  raise(warp.bulk_writes, warp.writes_waited);
+  raise(warp.cp_async, warp.cp_async_waited);
+}
+
+void Order::add_own(Knowledge& knowledge, const WarpOrder& warp, uint32_t lanes, Time time) const {
+  add_own(knowledge.order, warp, lanes, time);
+  if (!in_clusters()) return;
+  add_own(knowledge.wide, warp, lanes, time);
+  add_own(knowledge.control, warp, lanes, time);
+}
+
+void Order::join(Knowledge& knowledge, const Knowledge& other) const {
+  knowledge.order.join(other.order);
+  knowledge.fenced.join(other.fenced);
+  if (!in_clusters()) return;
+  knowledge.wide.join(other.wide);
+  knowledge.control.join(other.control);
+}
+
+void Order::split(WarpOrder& warp, uint32_t lanes) {
+  for (size_t i = 0; i < warp.strands.size(); ++i) {
+    const uint32_t inside = warp.strands[i].lanes & lanes;
+    if (inside == 0 || inside == warp.strands[i].lanes) continue;
+    Strand part = warp.strands[i];
+    part.lanes = inside;
+    warp.strands[i].lanes &= ~inside;
+    warp.strands.push_back(std::move(part));
+  }
+}
+
+void Order::meet(WarpOrder& warp, uint32_t lanes) {
+  split(warp, lanes);
+  const auto inside = [lanes](const Strand& strand) { return (strand.lanes & lanes) != 0; };
+  const auto first = std::find_if(warp.strands.begin(), warp.strands.end(), inside);
+  if (first == warp.strands.end()) return;
+  const auto others = std::count_if(warp.strands.begin(), warp.strands.end(), inside) - 1;
+  const bool known = !first->touched && first->known.order.covers(warp.agent, first->lanes, first->time - 1);
+  if (others == 0 && known) return;
+  Strand met = std::move(*first);
+  add_own(met.known, warp, met.lanes, met.hand_over());
+  first->lanes = 0;
+  for (Strand& strand : warp.strands) {
+    if (!inside(strand)) continue;
+    join(met.known, strand.known);
+    add_own(met.known, warp, strand.lanes, strand.hand_over());
+    met.lanes |= strand.lanes;
+    met.time = std::max(met.time, strand.time);
+    if (met.before_fence == nullptr) met.before_fence = strand.before_fence;
+    if (met.after_reads == nullptr) met.after_reads = strand.after_reads;
+    strand.lanes = 0;
+  }
+  std::erase_if(warp.strands, [](const Strand& strand) { return strand.lanes == 0; });
+  met.changed();
+  warp.strands.push_back(std::move(met));
+}
+
+void Order::release(SyncPoint& point, WarpOrder& warp, Strand& strand, uint32_t lanes, uint32_t owner,
+                    bool wide) {
+  const Time time = strand.hand_over();
+  const bool from_owner = warp.cta == owner;
+  Knowledge& target = from_owner ? point.own : point.remote;
+  target.order.join(strand.known.order);
+  target.fenced.join(strand.known.fenced);
+  add_own(target.order, warp, lanes, time);
+  if (!in_clusters()) return;
+  target.control.join(strand.known.control);
+  add_own(target.control, warp, lanes, time);
+  if (!from_owner && !wide) return;
+  target.wide.join(strand.known.wide);
+  add_own(target.wide, warp, lanes, time);
+}
+
+void Order::release(SyncPoint& point, const Start& start, uint32_t owner) {
+  Knowledge& target = start.cta == owner ? point.own : point.remote;
+  const Knowledge& base = *start.base;
+  target.order.join(base.order);
+  target.fenced.join(base.fenced);
+  target.order.raise(start.agent, start.lanes, start.time);
+  if (!in_clusters()) return;
+  target.control.join(base.control);
+  target.control.raise(start.agent, start.lanes, start.time);
+  // What the issuer of a copy did through the generic proxy is not promised to the other CTA.
+  if (start.cta != owner) return;
+  target.wide.join(base.wide);
+  target.wide.raise(start.agent, start.lanes, start.time);
+}
+
+void Order::acquire(const SyncPoint& point, Strand& strand, bool wide) {
+  join(strand.known, point.own);
+  strand.changed();
+  if (!in_clusters()) return;
+  strand.known.order.join(point.remote.order);
+  strand.known.fenced.join(point.remote.fenced);
+  strand.known.control.join(point.remote.control);
+  if (wide) strand.known.wide.join(point.remote.wide);
+}
+
+// --- events -------------------------------------------------------------------------------------------
+
+void Order::apply(const Event& e) {
+  switch (e.kind) {
+    case Kind::CtaBegin:
+    case Kind::WarpBegin:
+      return begin_cta(e);
+    case Kind::LanesExit:
+    case Kind::CtaEnd:
+      return exit_lanes(e);
+    case Kind::WarpSync:
+    case Kind::WgmmaFence:
+      return meet(warp(e), e.lanes);
+    case Kind::Fence:
+    case Kind::ProxyFence:
+      return fence(e);
+    case Kind::Read:
+    case Kind::Write:
+    case Kind::Atomic:
+      if (e.kind == Kind::Atomic || e.semantics != Semantics::Weak) strong_access(e);
+      return;
+    case Kind::NamedArrive:
+    case Kind::NamedWait:
+    case Kind::NamedComplete:
+      return named(e);
+    case Kind::ClusterArrive:
+    case Kind::ClusterWait:
+      return cluster_barrier(e);
+    case Kind::WgmmaIssue:
+      return wgmma_issue(e);
+    case Kind::AsyncIssue:
+      return issue(e);
+    case Kind::GroupCommit:
+      return commit(e);
+    case Kind::GroupWait:
+      return group_wait(e);
+    default:
+      return;
+  }
+}
+
+void Order::fence(const Event& e) {
+  WarpOrder& w = warp(e);
+  if (e.kind == Kind::ProxyFence) {
+    if (e.proxy != event::Proxy::Async) return;
+    for_split(w, e.lanes, [&](Strand& strand) {
+      strand.known.fenced.join(strand.known.order);
+      add_own(strand.known.fenced, w, strand.lanes, strand.hand_over());
+      strand.changed();
+    });
+    return;
+  }
+  for_split(w, e.lanes, [&](Strand& strand) {
+    if (strand.after_reads != nullptr) {
+      join(strand.known, *strand.after_reads);
+      strand.after_reads = nullptr;
+      strand.changed();
+    }
+    strand.before_fence = shared_start(w, strand.lanes);
+  });
+}
+
+void Order::strong_access(const Event& e) {
+  WarpOrder& w = warp(e);
+  const bool writes = e.kind != Kind::Read;
+  const bool reads = e.kind != Kind::Write;
+  for (uint32_t rest = e.lanes; rest != 0;) {
+    // Lanes that name one word are one access.
+    const uint64_t word = e.addresses[static_cast<size_t>(std::countr_zero(rest))] & ~uint64_t{3};
+    uint32_t lanes = 0;
+    for (uint32_t m = rest; m != 0; m &= m - 1) {
+      const auto lane = static_cast<uint32_t>(std::countr_zero(m));
+      if ((e.addresses[lane] & ~uint64_t{3}) == word) lanes |= bit(lane);
+    }
+    rest &= ~lanes;
+    const auto known = addresses_.find(word);
+    if (reads && known != addresses_.end()) {
+      for_split(w, lanes, [&](Strand& strand) {
+        if (acquires(e.semantics)) {
+          join(strand.known, known->second);
+          strand.changed();
+        } else {
+          if (strand.after_reads == nullptr)
+            strand.after_reads = std::make_shared<Knowledge>(known->second);
+          else
+            join(*(strand.after_reads = std::make_shared<Knowledge>(*strand.after_reads)), known->second);
+        }
+      });
+    }
+    if (!writes) continue;
+    for_strands(w, lanes, [&](Strand& strand, uint32_t part) {
+      if (releases(e.semantics)) {
+        Knowledge& point = addresses_[word];
+        join(point, strand.known);
+        add_own(point, w, part, strand.hand_over());
+      } else if (strand.before_fence != nullptr) {
+        join(addresses_[word], *strand.before_fence);
+      }
+    });
+  }
+}
+
+void Order::named(const Event& e) {
+  CtaOrder& cta = ctas_[e.cta];
+  CtaOrder::Named& barrier = cta.named[static_cast<size_t>(e.value)];
+  if (e.kind == Kind::NamedComplete) {
+    for (const auto& [index, lanes] : barrier.waiters) {
+      if (index >= cta.warps.size()) continue;
+      for_split(cta.warps[index], lanes, [&](Strand& strand) { acquire(barrier.point, strand, true); });
+    }
+    barrier = {};
+    return;
+  }
+  WarpOrder& w = warp(e);
+  for_strands(w, e.lanes,
+              [&](Strand& strand, uint32_t lanes) { release(barrier.point, w, strand, lanes, e.cta, true); });
+  if (e.kind == Kind::NamedWait) barrier.waiters.emplace_back(e.warp, e.lanes);
+}
+
+void Order::cluster_barrier(const Event& e) {
+  WarpOrder& w = warp(e);
+  const uint32_t cluster = ctas_[e.cta].cluster;
+  Knowledge& point = cluster_points_[{cluster, e.phase}];
+  if (e.kind == Kind::ClusterArrive) {
+    for_strands(w, e.lanes, [&](Strand& strand, uint32_t lanes) {
+      const Time time = strand.hand_over();
+      point.control.join(strand.known.control);
+      add_own(point.control, w, lanes, time);
+      if (e.semantics == Semantics::Relaxed) return;
+      join(point, strand.known);
+      add_own(point, w, lanes, time);
+    });
+    return;
+  }
+  for_split(w, e.lanes, [&](Strand& strand) {
+    join(strand.known, point);
+    strand.changed();
+  });
+  if (e.phase != 0) cluster_points_.erase({cluster, e.phase - 1});
+}
+
+}  // namespace sluice::check

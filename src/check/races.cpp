@@ -1,0 +1,224 @@
+// SPDX-FileCopyrightText: The sluice authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// From events to accesses, and the comparison with what came before.
+#include "check/races.hpp"
+
+#include <fmt/format.h>
+
+#include <bit>
+
+#include "event/address.hpp"
+
+namespace sluice::check {
+
+using event::Event;
+using event::Kind;
+using event::OperationKind;
+
+namespace {
+
+constexpr uint32_t kSharedShift = event::kSharedRankShift;
+
+bool is_shared(uint64_t address) {
+  return address - event::kSharedWindow < event::kSharedWindowBytes;
+}
+bool is_local(uint64_t address) {
+  return address - event::kLocalWindow < event::kLocalWindowBytes;
+}
+
+}  // namespace
+
+void Races::begin_launch() {
+  shared_.clear();
+  global_.clear();
+  remote_.clear();
+}
+
+void Races::apply(const Event& e) {
+  switch (e.kind) {
+    case Kind::Read:
+    case Kind::Write:
+    case Kind::Atomic:
+      return thread_access(e);
+    case Kind::AsyncRead:
+    case Kind::AsyncWrite:
+      return operation_access(e);
+    case Kind::CtaEnd:
+      return end_cta(e);
+    default:
+      return;
+  }
+}
+
+// --- accesses -----------------------------------------------------------------------------------------
+
+void Races::thread_access(const Event& e) {
+  if (e.space == event::Space::Local || e.space == event::Space::Param || e.bytes == 0) return;
+  Access access;
+  access.event = &e;
+  access.warp = &order_.warp(e);
+  access.record.origin = e.origin;
+  if (e.kind != Kind::Read) access.record.flags |= Record::kWrite;
+  if (e.kind == Kind::Atomic || e.semantics != event::Semantics::Weak) access.record.flags |= Record::kStrong;
+  order_.for_strands(*access.warp, e.lanes, [&](Strand& strand, uint32_t lanes) {
+    strand.touched = true;
+    access.strand = &strand;
+    for (uint32_t rest = lanes; rest != 0;) {
+      const auto first = static_cast<uint32_t>(std::countr_zero(rest));
+      const uint64_t address = e.addresses[first];
+      uint32_t same = 0;
+      for (uint32_t m = rest; m != 0; m &= m - 1) {
+        const auto lane = static_cast<uint32_t>(std::countr_zero(m));
+        if (e.addresses[lane] != address) {
+          if (same == (uint32_t{1} << first)) break;  // mostly all lanes differ, or none
+          continue;
+        }
+        same |= uint32_t{1} << lane;
+      }
+      rest &= ~same;
+      if (is_local(address)) continue;
+      access.lanes = same;
+      access.record.stamp = {access.warp->agent, same, strand.time};
+      touch(access, address, e.bytes);
+    }
+  });
+}
+
+void Races::operation_access(const Event& e) {
+  const Order::Operation* const op = order_.find_operation(e.operation);
+  if (op == nullptr) return;
+  Access access;
+  access.event = &e;
+  access.start = &op->start;
+  access.lanes = op->lanes;
+  access.record.origin = e.origin;
+  const bool writes = e.kind == Kind::AsyncWrite;
+  if (writes) access.record.flags |= Record::kWrite;
+  if (e.proxy == event::Proxy::Async) access.record.flags |= Record::kAsync;
+  if (writes && e.semantics != event::Semantics::Weak) access.record.flags |= Record::kStrong;
+  const uint64_t address = e.addresses[0];
+  const CtaOrder* const cta = order_.find_cta(op->cta);
+  const WarpOrder* const warp =
+      cta != nullptr && op->warp < cta->warps.size() ? &cta->warps[op->warp] : nullptr;
+  const auto group = static_cast<Time>(op->group + 1);
+  switch (op->kind) {
+    case OperationKind::CpAsync:
+      access.record.stamp = {warp != nullptr ? warp->cp_async : 0, op->lanes, group};
+      break;
+    case OperationKind::BulkToGlobal:
+      access.record.stamp = {warp == nullptr ? 0
+                             : writes        ? warp->bulk_writes
+                                             : warp->bulk_reads,
+                             op->lanes, group};
+      break;
+    case OperationKind::Wgmma:
+      if (cta == nullptr || cta->warpgroups.size() <= op->warp / 4) return;
+      access.record.stamp = {cta->warpgroups[op->warp / 4].agent, kAllLanes, group};
+      break;
+    default:
+      access.record.stamp = ledger_.copy_stamp(*op, is_shared(address) && writes ? address : 0);
+      break;
+  }
+  if (access.record.stamp.agent == 0) return;
+  touch(access, address, e.bytes);
+}
+
+void Races::touch(Access& access, uint64_t address, uint64_t bytes) {
+  const Event& e = *access.event;
+  uint64_t key = address;
+  access.shared = is_shared(address);
+  if (access.shared) {
+    const auto narrow = static_cast<uint32_t>(address);
+    const uint32_t cta = order_.cta_of_rank(e.cta, narrow >> kSharedShift);
+    const uint32_t offset = narrow & event::kSharedOffsetMask;
+    if (cta == event::kNoIndex) return;
+    if (const Barrier* const b = ledger_.overlapping(cta, offset, bytes)) {
+      if (access.record.writes()) overwritten_barrier(e, *b);
+      if (access.start == nullptr) return;
+    }
+    if (cta != e.cta) note_remote(access, cta);
+    key = uint64_t{cta} << kSharedShift | offset;
+  }
+  Shadow& shadow = access.shared ? shared_ : global_;
+  shadow.for_granules(key, bytes, [&](Granule& granule, uint16_t mask, uint64_t at) {
+    granule.for_overlapping(mask, [&](const Record& older) {
+      if (access.record.writes() || older.writes()) compare(access, older, address + (at - key));
+    });
+    Record record = access.record;
+    record.bytes = mask;
+    granule.remember(record);
+  });
+}
+
+bool Races::ordered(const Access& access, const Record& older) const {
+  const Stamp& s = older.stamp;
+  if (access.start != nullptr) return access.start->covers(s.agent, s.lanes, s.time);
+  return order_.covers(*access.warp, *access.strand, access.lanes, s.agent, s.lanes, s.time);
+}
+
+void Races::compare(Access& access, const Record& older, uint64_t address) {
+  if (access.reported || (access.record.is_strong() && older.is_strong())) return;
+  if (!ordered(access, older)) {
+    // Lanes of one instruction that write to one place, as they do when they all store the same value, or all
+    // issue the same bulk store.
+    const AgentKind issuer = order_.agent(access.record.stamp.agent).kind;
+    const bool together = (issuer == AgentKind::Warp || issuer == AgentKind::BulkWrites) &&
+                          older.stamp.agent == access.record.stamp.agent &&
+                          older.stamp.time == access.record.stamp.time &&
+                          older.origin == access.record.origin;
+    if (!together) report_race(access, older, address);
+    return;
+  }
+  const AgentKind kind = order_.agent(older.stamp.agent).kind;
+  const bool generic = older.writes() && !older.is_async();
+  if (!generic) return;
+  if (access.record.is_async()) {
+    if (!access.start->base->fenced.covers(older.stamp.agent, older.stamp.lanes, older.stamp.time))
+      report_fence(access, older, address);
+    return;
+  }
+  if (!order_.in_clusters() || kind != AgentKind::Warp || access.start != nullptr || access.record.writes())
+    return;
+  if (order_.agent(older.stamp.agent).cta == access.event->cta) return;
+  if (!access.strand->known.wide.covers(older.stamp.agent, older.stamp.lanes, older.stamp.time))
+    report_scope(access, older, address);
+}
+
+// --- the end of a CTA ---------------------------------------------------------------------------------
+
+void Races::note_remote(const Access& access, uint32_t cta) {
+  if (access.start != nullptr) return;  // copies are waited for at the barrier that they signal
+  Record& last = remote_[cta][access.record.stamp.agent];
+  if (last.stamp.time != access.record.stamp.time) last.stamp.lanes = 0;
+  const uint32_t lanes = last.stamp.lanes | access.record.stamp.lanes;
+  last = access.record;
+  last.stamp.lanes = lanes;
+}
+
+void Races::end_cta(const Event& e) {
+  const auto found = remote_.find(e.cta);
+  const CtaOrder* const cta = order_.find_cta(e.cta);
+  if (cta == nullptr) return;
+  shared_.forget(uint64_t{e.cta} << kSharedShift, cta->shared_bytes);
+  if (found == remote_.end()) return;
+  for (const auto& [agent, record] : found->second) {
+    if (cta->at_exit.covers(agent, record.stamp.lanes, record.stamp.time)) continue;
+    const Agent& other = order_.agent(agent);
+    findings_.add(
+        {.name = "cluster-exit-early",
+         .headline =
+             fmt::format("cta {} may end while cta {} still accesses its shared memory", e.cta, other.cta),
+         .agent = fmt::format("cta {}", e.cta),
+         .spots = {{record.origin, fmt::format("access by cta {} {}", other.cta,
+                                               lanes_text(other.index, record.stamp.lanes))},
+                   {e.origin, "the CTA ends here"}},
+         .why = "the shared memory of a CTA exists until its last thread ends, and nothing orders this "
+                "end after the access",
+         .help = "let all threads of the cluster meet at barrier.cluster after the last access to "
+                 "another CTA's shared memory"});
+  }
+  remote_.erase(found);
+}
+
+}  // namespace sluice::check

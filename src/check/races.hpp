@@ -1,0 +1,66 @@
+// SPDX-FileCopyrightText: The sluice authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// Accesses to shared and global memory that nothing orders, and those that are ordered but not visible:
+// without a proxy fence, or across CTAs by a scope that is too narrow. Each access is compared with what
+// shadow memory remembers of its bytes, by the order that Order knows; nothing has to happen at the same time
+// to be found.
+//
+// Not reported: conflicts of two strong accesses (atomics, volatile, relaxed and the like); writes of one
+// instruction to one place; reads of a barrier's own bytes. A generic read before an asynchronous write needs
+// no proxy fence, only order.
+#pragma once
+
+#include <unordered_map>
+
+#include "check/findings.hpp"
+#include "check/ledger.hpp"
+#include "check/order.hpp"
+#include "check/shadow.hpp"
+
+namespace sluice::check {
+
+class Races {
+ public:
+  Races(Order& order, Ledger& ledger, Findings& findings)
+      : order_(order), ledger_(ledger), findings_(findings) {}
+
+  void begin_launch();
+  void apply(const event::Event& e);
+
+ private:
+  /// The access that is looked at now.
+  struct Access {
+    const event::Event* event = nullptr;
+    WarpOrder* warp = nullptr;  ///< of a thread's access
+    const Strand* strand = nullptr;
+    const Start* start = nullptr;  ///< of an operation's
+    Record record;                 ///< without `bytes`
+    bool shared = false;
+    uint32_t lanes = 0;
+    bool reported = false;  ///< one finding per event is enough
+  };
+
+  void thread_access(const event::Event& e);
+  void operation_access(const event::Event& e);
+  void touch(Access& access, uint64_t address, uint64_t bytes);
+  void compare(Access& access, const Record& older, uint64_t address);
+  bool ordered(const Access& access, const Record& older) const;
+  void report_race(Access& access, const Record& older, uint64_t address);
+  void report_fence(Access& access, const Record& older, uint64_t address);
+  void report_scope(Access& access, const Record& older, uint64_t address);
+  void overwritten_barrier(const event::Event& e, const Barrier& b);
+  void note_remote(const Access& access, uint32_t cta);
+  void end_cta(const event::Event& e);
+  std::string place_name(const Access& access, uint64_t address) const;
+  std::string who(const Record& record) const;
+
+  Order& order_;
+  Ledger& ledger_;
+  Findings& findings_;
+  Shadow shared_, global_;
+  /// Accesses of other CTAs to the shared memory of a CTA: the last of each agent.
+  std::unordered_map<uint32_t, std::unordered_map<AgentId, Record>> remote_;
+};
+
+}  // namespace sluice::check

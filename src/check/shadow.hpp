@@ -1,0 +1,121 @@
+// SPDX-FileCopyrightText: The sluice authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// Shadow memory: for each 16 bytes that were touched, the last accesses to each byte that a later access may
+// have to be ordered after. Byte-exact: a record says which of the 16 bytes it stands for, so neighbours that
+// share a granule do not disturb each other. Pages exist only where something was touched.
+//
+// Bounds: a granule keeps at most kMostReaders records of reads that nothing has overwritten; of more, the
+// oldest is forgotten (a race with it is then missed; nothing is reported wrongly).
+#pragma once
+
+#include <array>
+#include <bit>
+#include <cstdint>
+#include <memory>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+#include "check/clock.hpp"
+
+namespace sluice::check {
+
+constexpr uint32_t kGranule = 16;
+
+/// Who accesses, when.
+struct Stamp {
+  AgentId agent = 0;
+  uint32_t lanes = 0;
+  Time time = 0;
+};
+
+/// An access that is remembered.
+struct Record {
+  static constexpr uint8_t kWrite = 1;
+  static constexpr uint8_t kAsync = 2;   ///< through the asynchronous proxy
+  static constexpr uint8_t kStrong = 4;  ///< atomic, volatile, relaxed, ...: two of them do not race
+
+  Stamp stamp;
+  uint32_t origin = 0;
+  uint16_t bytes = 0;  ///< of the granule
+  uint8_t flags = 0;
+
+  bool writes() const { return (flags & kWrite) != 0; }
+  bool is_async() const { return (flags & kAsync) != 0; }
+  bool is_strong() const { return (flags & kStrong) != 0; }
+};
+
+class Granule {
+ public:
+  /// Calls `f(record)` for the records that share bytes with `bytes`.
+  template <class F>
+  void for_overlapping(uint16_t bytes, F&& f) const {
+    for (uint32_t i = 0; i < count_; ++i) {
+      const Record& r = at(i);
+      if ((r.bytes & bytes) != 0) f(r);
+    }
+  }
+  /// Remembers the access. A write takes the place of everything on its bytes; a read that of earlier reads
+  /// by the same lanes of the same agent.
+  void remember(const Record& record);
+
+ private:
+  static constexpr uint32_t kInline = 3;
+  static constexpr uint32_t kMostReaders = 48;
+
+  Record& at(uint32_t i) { return i < kInline ? inline_[i] : (*more_)[i - kInline]; }
+  const Record& at(uint32_t i) const { return i < kInline ? inline_[i] : (*more_)[i - kInline]; }
+  void push(const Record& record);
+
+  std::array<Record, kInline> inline_{};
+  std::unique_ptr<std::vector<Record>> more_;
+  uint32_t count_ = 0;
+};
+
+/// The granules of one address space.
+class Shadow {
+ public:
+  /// Calls `f(granule, bytes, offset of the first of them)` for the granules of [first, first + size).
+  template <class F>
+  void for_granules(uint64_t first, uint64_t size, F&& f) {
+    const uint64_t end = first + size;
+    for (uint64_t at = first; at < end;) {
+      const uint64_t base = at & ~uint64_t{kGranule - 1};
+      const uint64_t next = base + kGranule < end ? base + kGranule : end;
+      const auto low = static_cast<uint32_t>(at - base), high = static_cast<uint32_t>(next - base);
+      f(granule(base), static_cast<uint16_t>(((uint32_t{1} << high) - 1) & ~((uint32_t{1} << low) - 1)), at);
+      at = next;
+    }
+  }
+  /// Forgets all pages of [first, first + size).
+  void forget(uint64_t first, uint64_t size) {
+    for (uint64_t page = first / kPage; page <= (first + size) / kPage; ++page) pages_.erase(page);
+    last_ = nullptr;
+  }
+  void clear() {
+    pages_.clear();
+    last_ = nullptr;
+  }
+
+ private:
+  static constexpr uint64_t kPage = 4096;
+  using Page = std::array<Granule, kPage / kGranule>;
+
+  Granule& granule(uint64_t base) {
+    const uint64_t page = base / kPage;
+    if (last_ == nullptr || page != last_page_) {
+      std::unique_ptr<Page>& found = pages_[page];
+      if (found == nullptr) found = std::make_unique<Page>();
+      last_ = found.get();
+      last_page_ = page;
+    }
+    return (*last_)[base % kPage / kGranule];
+  }
+
+  std::unordered_map<uint64_t, std::unique_ptr<Page>> pages_;
+  Page* last_ = nullptr;
+  uint64_t last_page_ = 0;
+};
+
+}  // namespace sluice::check

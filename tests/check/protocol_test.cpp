@@ -1,0 +1,114 @@
+// SPDX-FileCopyrightText: The sluice authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// Findings about mbarriers, each with the mistake and with a twin that looks like it and is right.
+#include "check/pairs.hpp"
+
+namespace {
+
+using namespace sluice::test;
+
+class Protocol : public testing::TestWithParam<Pair> {};
+
+TEST_P(Protocol, FindsTheMistakeAndNotItsTwin) {
+  expect_told_apart(GetParam());
+}
+
+std::vector<Pair> pairs() {
+  const std::string start = only(0, init(0, 1));
+  const std::string ring_start = only(0, init(0, 1) + init(1, 32)) + kSync;
+  // Warp 0 fills, warp 1 empties, twice; `parity` starts the producer.
+  const auto ring = [&](int parity, const std::string& release) {
+    std::string producer, consumer;
+    for (int use = 0; use < 2; ++use) {
+      producer += wait(1, use == 0 ? parity : parity ^ 1) + expect(0, 256) + copy(0, 256);
+      consumer += wait(0, use & 1) + "ld.shared.u32 %r10, [%r3];\n" + (use == 0 ? release : arrive(1));
+    }
+    return ring_start + only(0, producer) + warp(1, consumer);
+  };
+  return {
+      {"arrival_without_init", "barrier-uninitialised", only(0, arrive(0)), start + only(0, arrive(0))},
+      {"wait_without_init", "barrier-uninitialised", only(0, wait(0, 1)), start + only(0, wait(0, 1))},
+      {"copy_without_init", "barrier-uninitialised", only(0, copy(0, 256) + "st.global.u32 [%rd1], %r1;"),
+       start + only(0, expect(0, 256) + copy(0, 256) + wait(0, 0))},
+      {"init_of_a_live_barrier", "barrier-reinitialised", only(0, init(0, 1) + init(0, 2)),
+       only(0, init(0, 1) + "mbarrier.inval.shared::cta.b64 " + bar(0) + ";\n" + init(0, 2))},
+      {"count_of_zero", "barrier-invalid-count", only(0, init(0, 0)), only(0, init(0, 1))},
+      {"store_into_a_barrier", "barrier-overwritten", start + only(0, "st.shared.u32 [%r2+4], %r1;"),
+       start + only(0, "st.shared.u32 [%r2+8], %r1;")},
+      {"copy_into_a_barrier", "barrier-overwritten",
+       only(0, init(0, 1) + init(2, 1) + expect(0, 16) +
+                   "cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [%r2+16], [%rd2], 16, "
+                   "[%r2];\n" +
+                   wait(0, 0)),
+       only(0, init(0, 1) + init(1, 1) + expect(0, 16) +
+                   "cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [%r2+16], [%rd2], 16, "
+                   "[%r2];\n" +
+                   wait(0, 0))},
+      {"use_before_the_cta_barrier",
+       "barrier-init-not-visible",
+       start + only(32, arrive(0)),
+       start + kSync + only(32, arrive(0)),
+       {.block = 64}},
+      {"two_lanes_arm_for_one", "over-arrival",
+       only(0, init(0, 1)) + "bar.warp.sync -1;\n setp.gt.u32 %p3, %r1, 1;\n @%p3 bra END;\n" +
+           expect(0, 256) + "END:",
+       only(0, init(0, 2)) + "bar.warp.sync -1;\n setp.gt.u32 %p3, %r1, 1;\n @%p3 bra END;\n" + arrive(0) +
+           "END:"},
+      {"more_arrivals_than_counted",
+       "over-arrival",
+       only(0, init(0, 32)) + kSync + arrive(0) + warp(0, wait(0, 0)),
+       only(0, init(0, 64)) + kSync + arrive(0) + warp(0, wait(0, 0)),
+       {.block = 64}},
+      {"arrives_again_without_waiting",
+       "missing-wait",
+       only(0, init(0, 2)) + kSync + only(0, arrive(0)) + only(32, arrive(0)) +
+           only(0, "nanosleep.u32 100;" + arrive(0)),
+       only(0, init(0, 2)) + kSync + only(0, arrive(0)) + only(32, arrive(0)) +
+           only(0, wait(0, 0) + arrive(0)),
+       {.block = 64}},
+      {"expects_more_than_comes", "tx-bytes-never-arrive",
+       start + only(0, expect(0, 512) + copy(0, 256) + wait(0, 0)),
+       start + only(0, expect(0, 512) + copy(0, 256) + copy(0, 256, 256) + wait(0, 0))},
+      {"expects_less_than_comes", "tx-bytes-exceed",
+       start + only(0, expect(0, 128) + copy(0, 256) + wait(0, 0)),
+       start + only(0, expect(0, 256) + copy(0, 256) + wait(0, 0))},
+      {"plain_arrival_after_a_copy", "expect-tx-missing",
+       start + only(0, copy(0, 256) + arrive(0) + wait(0, 0)),
+       start + only(0, copy(0, 256) + expect(0, 256) + wait(0, 0))},
+      {"expectation_without_arrival", "expect-tx-missing",
+       start + only(0, "mbarrier.expect_tx.relaxed.cta.shared::cta.b64 " + bar(0) + ", 256;\n" +
+                           copy(0, 256) + wait(0, 0)),
+       start + only(0, "mbarrier.expect_tx.relaxed.cta.shared::cta.b64 " + bar(0) + ", 256;\n" +
+                           copy(0, 256) + arrive(0) + wait(0, 0))},
+      {"count_too_high", "arrivals-never-complete", only(0, init(0, 2) + arrive(0) + wait(0, 0)),
+       only(0, init(0, 2) + arrive(0) + arrive(0) + wait(0, 0))},
+      {"producer_starts_on_phase_0", "deadlock", ring(0, arrive(1)), ring(1, arrive(1)), {.block = 64}},
+      {"release_left_out_by_some",
+       "arrivals-never-complete",
+       ring(1, "setp.eq.u32 %p3, %r1, 40;\n @%p3 bra SKIP;\n" + arrive(1) + "SKIP:\n"),
+       ring(1, arrive(1)),
+       {.block = 64}},
+      {"parity_of_two", "phase-operand-invalid", start + only(0, arrive(0) + wait(0, 2)),
+       start + only(0, arrive(0) + wait(0, 0))},
+      {"counts_of_a_named_barrier",
+       "named-barrier-mismatch",
+       warp(0, "bar.sync 1, 64;\n") + warp(1, "bar.arrive 1, 96;\n") + warp(2, "bar.arrive 1, 96;\n"),
+       warp(0, "bar.sync 1, 96;\n") + warp(1, "bar.arrive 1, 96;\n") + warp(2, "bar.arrive 1, 96;\n"),
+       {.block = 96}},
+      {"more_threads_than_a_named_barrier_counts",
+       "named-barrier-mismatch",
+       "bar.sync 1, 64;\n bar.sync 1, 64;\n",
+       "bar.sync 1, 96;\n bar.sync 1, 96;\n",
+       {.block = 96}},
+      {"named_barrier_that_is_never_full",
+       "named-barrier-mismatch",
+       warp(0, "bar.sync 1, 64;\n"),
+       warp(0, "bar.sync 1, 64;\n") + warp(1, "bar.arrive 1, 64;\n"),
+       {.block = 64}},
+  };
+}
+
+INSTANTIATE_TEST_SUITE_P(Pairs, Protocol, testing::ValuesIn(pairs()), name_of);
+
+}  // namespace

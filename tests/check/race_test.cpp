@@ -1,0 +1,188 @@
+// SPDX-FileCopyrightText: The sluice authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// Findings about memory, each with the mistake and with a twin that looks like it and is right.
+#include "check/pairs.hpp"
+
+namespace {
+
+using namespace sluice::test;
+
+class Race : public testing::TestWithParam<Pair> {};
+
+TEST_P(Race, FindsTheMistakeAndNotItsTwin) {
+  expect_told_apart(GetParam());
+}
+
+// The tile is read 32 words further on.
+std::string read_neighbour() {
+  return "add.u32 %r11, %r1, 32;\n and.b32 %r11, %r11, 63;\n shl.b32 %r11, %r11, 2;\n add.u32 %r11, %r11, "
+         "%r3;\n"
+         "ld.shared.u32 %r12, [%r11];\n";
+}
+
+std::vector<Pair> pairs() {
+  const std::string start = only(0, init(0, 1) + init(1, 32)) + kSync;
+  const std::string fill = expect(0, 256) + copy(0, 256);
+  const std::string cluster = "barrier.cluster.arrive.aligned;\n barrier.cluster.wait.aligned;\n";
+  const std::string rank = "mov.u32 %r20, %cluster_ctarank;\n";
+  const std::string peer = rank +
+                           "xor.b32 %r21, %r20, 1;\n mapa.shared::cluster.u32 %r22, %r3, %r21;\n"
+                           "mapa.shared::cluster.u32 %r23, %r2, %r21;\n";
+  // CTA 1 writes into CTA 0 and signals; CTA 0 waits and reads.
+  const auto push = [&](const std::string& arrive_scope, const std::string& wait_scope) {
+    return peer + only(0, init(0, 1) + "fence.mbarrier_init.release.cluster;\n") + cluster +
+           only(0,
+                "setp.eq.u32 %p3, %r20, 0;\n @%p3 bra CONSUME;\n st.shared::cluster.u32 [%r22], %r20;\n"
+                "mbarrier.arrive.release." +
+                    arrive_scope +
+                    ".shared::cluster.b64 _, [%r23];\n bra DONE;\n"
+                    "CONSUME: mbarrier.try_wait.parity.acquire." +
+                    wait_scope +
+                    ".shared::cta.b64 %p7, [%r2], 0;\n"
+                    "@!%p7 bra CONSUME;\n ld.shared.u32 %r10, [%r3];\n DONE:\n") +
+           cluster;
+  };
+  return {
+      {"two_warps_without_a_barrier",
+       "shared-race",
+       write_own() + read_neighbour(),
+       write_own() + kSync + read_neighbour(),
+       {.block = 64}},
+      {"two_lanes_without_a_warp_barrier",
+       "shared-race",
+       only(0, "st.shared.u32 [%r3], %r1;") + only(1, "ld.shared.u32 %r10, [%r3];"),
+       only(0, "st.shared.u32 [%r3], %r1;") + "bar.warp.sync -1;\n" + only(1, "ld.shared.u32 %r10, [%r3];"),
+       {}},
+      {"neighbouring_bytes",
+       "shared-race",
+       only(0, "st.shared.u8 [%r3+1], %r1;") + only(32, "st.shared.u16 [%r3], %r1;"),
+       only(0, "st.shared.u8 [%r3+1], %r1;") + only(32, "st.shared.u8 [%r3], %r1;"),
+       {.block = 64}},
+      {"copy_not_waited_for",
+       "read-before-full",
+       start + only(0, fill) + warp(1, read_own()) + only(0, wait(0, 0)),
+       start + only(0, fill) + warp(1, wait(0, 0) + read_own()),
+       {.block = 64}},
+      {"only_one_lane_waits",
+       "read-before-full",
+       start + only(0, fill) + only(32, wait(0, 0)) + warp(1, read_own()),
+       start + only(0, fill) + only(32, wait(0, 0)) + "bar.warp.sync -1;\n" + warp(1, read_own()),
+       {.block = 64}},
+      {"stage_refilled_unreleased",
+       "stage-overwritten-while-read",
+       start + only(0, fill) + warp(1, wait(0, 0) + "ld.shared.u32 %r10, [%r3];") +
+           only(0, wait(0, 0) + "nanosleep.u32 5000;\n" + fill + wait(0, 1)),
+       start + only(0, fill) + warp(1, wait(0, 0) + "ld.shared.u32 %r10, [%r3];" + arrive(1)) +
+           only(0, wait(1, 0) + fill + wait(0, 1)),
+       {.block = 64}},
+      {"released_before_the_read",
+       "stage-overwritten-while-read",
+       start + only(0, fill) + warp(1, wait(0, 0) + arrive(1) + "ld.shared.u32 %r10, [%r3];") +
+           only(0, wait(1, 0) + fill + wait(0, 1)),
+       start + only(0, fill) + warp(1, wait(0, 0) + "ld.shared.u32 %r10, [%r3];" + arrive(1)) +
+           only(0, wait(1, 0) + fill + wait(0, 1)),
+       {.block = 64}},
+      {"stored_without_a_proxy_fence",
+       "missing-proxy-fence",
+       only(0, "st.shared.u32 [%r3], %r1;" + store_tile(256)),
+       only(0, "st.shared.u32 [%r3], %r1;" + kProxyFence + store_tile(256)),
+       {}},
+      {"fence_before_the_last_write",
+       "missing-proxy-fence",
+       write_own() + kProxyFence + write_own() + kSync + only(0, store_tile(256)),
+       write_own() + write_own() + kProxyFence + kSync + only(0, store_tile(256)),
+       {.block = 64}},
+      {"source_reused_while_stored",
+       "bulk-store-in-flight",
+       only(0, store_tile(256) + "st.shared.u32 [%r3+64], %r1;"),
+       only(0, store_tile(256) + "cp.async.bulk.wait_group.read 0;\n st.shared.u32 [%r3+64], %r1;"),
+       {}},
+      {"the_wrong_group_is_waited_for",
+       "bulk-store-in-flight",
+       only(0, store_tile(256) + store_tile(256, 1024, 2048) +
+                   "cp.async.bulk.wait_group.read 1;\n st.shared.u32 [%r3+1024], %r1;"),
+       only(0, store_tile(256) + store_tile(256, 1024, 2048) +
+                   "cp.async.bulk.wait_group.read 1;\n st.shared.u32 [%r3], %r1;"),
+       {}},
+      {"cp_async_read_by_another_thread",
+       "read-before-full",
+       "shl.b32 %r9, %r1, 2;\n add.u32 %r9, %r9, %r3;\n cp.async.ca.shared.global [%r9], [%rd2], 4;\n"
+       "cp.async.wait_all;\n" +
+           read_neighbour(),
+       "shl.b32 %r9, %r1, 2;\n add.u32 %r9, %r9, %r3;\n cp.async.ca.shared.global [%r9], [%rd2], 4;\n"
+       "cp.async.wait_all;\n" +
+           kSync + read_neighbour(),
+       {.block = 64}},
+      {"cp_async_not_waited_for",
+       "read-before-full",
+       only(0,
+            "cp.async.ca.shared.global [%r3], [%rd2], 4;\n cp.async.commit_group;\n ld.shared.u32 %r10, "
+            "[%r3];"),
+       only(0,
+            "cp.async.ca.shared.global [%r3], [%rd2], 4;\n cp.async.commit_group;\n cp.async.wait_group 0;\n"
+            "ld.shared.u32 %r10, [%r3];"),
+       {}},
+      {"two_ctas_write_one_word",
+       "global-race",
+       only(0, "st.global.u32 [%rd1], %r1;"),
+       only(0, "red.global.add.u32 [%rd1], 1;"),
+       {.grid = 2}},
+      {"flag_without_release",
+       "global-race",
+       "mov.u32 %r20, %ctaid.x;\n" +
+           only(0,
+                "setp.eq.u32 %p3, %r20, 1;\n @%p3 bra READ;\n st.global.u32 [%rd1], 5;\n"
+                "st.relaxed.gpu.global.u32 [%rd1+64], 1;\n bra DONE;\n"
+                "READ: ld.acquire.gpu.global.u32 %r10, [%rd1+64];\n setp.ne.u32 %p4, %r10, 1;\n @%p4 bra "
+                "READ;\n"
+                "ld.global.u32 %r11, [%rd1];\n DONE:\n"),
+       "mov.u32 %r20, %ctaid.x;\n" +
+           only(0,
+                "setp.eq.u32 %p3, %r20, 1;\n @%p3 bra READ;\n st.global.u32 [%rd1], 5;\n"
+                "st.release.gpu.global.u32 [%rd1+64], 1;\n bra DONE;\n"
+                "READ: ld.acquire.gpu.global.u32 %r10, [%rd1+64];\n setp.ne.u32 %p4, %r10, 1;\n @%p4 bra "
+                "READ;\n"
+                "ld.global.u32 %r11, [%rd1];\n DONE:\n"),
+       {.grid = 2}},
+      {"flag_without_fence",
+       "global-race",
+       "mov.u32 %r20, %ctaid.x;\n" +
+           only(0,
+                "setp.eq.u32 %p3, %r20, 1;\n @%p3 bra READ;\n st.global.u32 [%rd1], 5;\n"
+                "red.global.add.u32 [%rd1+64], 1;\n bra DONE;\n"
+                "READ: ld.volatile.global.u32 %r10, [%rd1+64];\n setp.eq.u32 %p4, %r10, 0xeeeeeeee;\n @%p4 "
+                "bra READ;\n"
+                "fence.acq_rel.gpu;\n ld.global.u32 %r11, [%rd1];\n DONE:\n"),
+       "mov.u32 %r20, %ctaid.x;\n" +
+           only(0,
+                "setp.eq.u32 %p3, %r20, 1;\n @%p3 bra READ;\n st.global.u32 [%rd1], 5;\n fence.acq_rel.gpu;\n"
+                "red.global.add.u32 [%rd1+64], 1;\n bra DONE;\n"
+                "READ: ld.volatile.global.u32 %r10, [%rd1+64];\n setp.eq.u32 %p4, %r10, 0xeeeeeeee;\n @%p4 "
+                "bra READ;\n"
+                "fence.acq_rel.gpu;\n ld.global.u32 %r11, [%rd1];\n DONE:\n"),
+       {.grid = 2}},
+      {"no_init_fence_before_a_relaxed_arrival",
+       "barrier-init-not-visible",
+       peer + only(0, init(0, 1)) +
+           "barrier.cluster.arrive.relaxed.aligned;\n barrier.cluster.wait.aligned;\n" +
+           only(0, "mbarrier.arrive.release.cluster.shared::cluster.b64 _, [%r23];\n") + cluster,
+       peer + only(0, init(0, 1)) + cluster +
+           only(0, "mbarrier.arrive.release.cluster.shared::cluster.b64 _, [%r23];\n") + cluster,
+       {.grid = 2, .cluster = 2}},
+      {"pushed_with_cta_scope",
+       "scope-too-narrow",
+       push("cluster", "cta"),
+       push("cluster", "cluster"),
+       {.grid = 2, .cluster = 2}},
+      {"neighbour_read_before_exit",
+       "cluster-exit-early",
+       peer + cluster + only(0, "ld.shared::cluster.u32 %r10, [%r22];"),
+       peer + cluster + only(0, "ld.shared::cluster.u32 %r10, [%r22];") + cluster,
+       {.grid = 2, .cluster = 2}},
+  };
+}
+
+INSTANTIATE_TEST_SUITE_P(Pairs, Race, testing::ValuesIn(pairs()), name_of);
+
+}  // namespace

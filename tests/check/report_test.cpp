@@ -1,0 +1,106 @@
+// SPDX-FileCopyrightText: The sluice authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// Findings on their way out: SARIF, suppressions, the pages of `sluice explain`.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <fstream>
+#include <nlohmann/json.hpp>
+
+#include "check/pages.hpp"
+#include "report/sarif.hpp"
+#include "report/suppressions.hpp"
+
+namespace {
+
+using namespace sluice::report;
+
+Diagnostic race(const std::string& file, uint32_t line) {
+  Diagnostic d;
+  d.name = "shared-race";
+  d.headline = "two accesses to tile are not ordered";
+  d.why = "nothing orders them";
+  d.places = {{file, line, 5, "(2) write", "", {{"caller.cu", 90, 3, "outer"}}},
+              {file, line + 1, 0, "(1) read", "", {}}};
+  return d;
+}
+
+std::string file_with(const std::string& name, const std::string& text) {
+  const std::string path = (std::filesystem::path(testing::TempDir()) / name).string();
+  std::ofstream(path) << text;
+  return path;
+}
+
+TEST(sarif, result_names_rule_place_and_related_places) {
+  Diagnostic refusal;
+  refusal.blame = Blame::Unsupported;
+  const auto log = to_sarif({race("a/kernel.cu", 12), refusal}, "1.2");
+  EXPECT_EQ(log["version"], "2.1.0");
+  const auto& run = log["runs"][0];
+  EXPECT_EQ(run["tool"]["driver"]["rules"].size(), 1u);
+  ASSERT_EQ(run["results"].size(), 1u);
+  const auto& result = run["results"][0];
+  EXPECT_EQ(result["ruleId"], "shared-race");
+  EXPECT_EQ(result["level"], "error");
+  EXPECT_EQ(result["locations"][0]["physicalLocation"]["region"]["startLine"], 12);
+  EXPECT_EQ(result["relatedLocations"].size(), 2u);
+}
+
+TEST(suppressions, entry_covers_its_name_and_place_only) {
+  Suppressions s;
+  ASSERT_TRUE(s.add_file(file_with("s1", "# known\nshared-race kernel.cu:12\nmissing-wait\n")));
+  EXPECT_TRUE(s.covers(race("a/kernel.cu", 12)));
+  EXPECT_TRUE(s.covers(race("a/kernel.cu", 11)));  // its second place
+  EXPECT_FALSE(s.covers(race("a/kernel.cu", 30)));
+  EXPECT_FALSE(s.covers(race("a/other_kernel.cu", 12)));
+  Diagnostic other = race("a/kernel.cu", 12);
+  other.name = "global-race";
+  EXPECT_FALSE(s.covers(other));
+  other.name = "missing-wait";
+  EXPECT_TRUE(s.covers(other));
+}
+
+TEST(suppressions, call_around_an_inlined_place_counts) {
+  Suppressions s;
+  ASSERT_TRUE(s.add_file(file_with("s2", "shared-race caller.cu:90\n")));
+  EXPECT_TRUE(s.covers(race("a/kernel.cu", 12)));
+}
+
+TEST(suppressions, wrong_lines_are_refused_with_their_place) {
+  Suppressions s;
+  const auto wrong = s.add_file(file_with("s3", "\nshared-race kernel.cu:x\n"));
+  ASSERT_FALSE(wrong);
+  EXPECT_NE(wrong.error().text().find("s3:2"), std::string::npos);
+  EXPECT_FALSE(s.add_file("/does/not/exist"));
+}
+
+TEST(suppressions, comment_in_the_source_covers_its_line) {
+  Suppressions s;
+  const std::string path =
+      file_with("k.cu", "a\nb = c;  // sluice: allow shared-race\nc  // sluice: allow shared-race-x\n");
+  EXPECT_TRUE(s.covers(race(path, 2)));
+  EXPECT_FALSE(s.covers(race(path, 3)));
+}
+
+TEST(suppressions, baseline_covers_what_was_there) {
+  nlohmann::json report = {{"diagnostics", nlohmann::json::array({to_json(race("a/kernel.cu", 12))})}};
+  Suppressions s;
+  ASSERT_TRUE(s.add_baseline(file_with("base.json", report.dump())));
+  EXPECT_TRUE(s.covers(race("a/kernel.cu", 12)));
+  EXPECT_FALSE(s.covers(race("a/kernel.cu", 13)));
+  EXPECT_FALSE(s.add_baseline(file_with("bad.json", "[]")));
+}
+
+TEST(pages, every_page_explains_and_helps) {
+  const auto pages = sluice::check::pages();
+  EXPECT_GE(pages.size(), 40u);
+  for (const auto& page : pages) {
+    EXPECT_EQ(page.text.substr(0, page.name.size()), page.name);
+    for (const char* part : {"\nExample\n", "\nWhy\n", "\nFix\n"})
+      EXPECT_NE(page.text.find(part), std::string_view::npos) << page.name << part;
+  }
+}
+
+}  // namespace
