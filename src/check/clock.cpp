@@ -33,21 +33,25 @@ bool LaneTimes::covers_any(uint32_t lanes, Time time) const {
 std::array<Time, kLanes> LaneTimes::spread() const {
   if (each_ != nullptr) return *each_;
   std::array<Time, kLanes> times;
-  for (uint32_t i = 0; i < kLanes; ++i) times[i] = of(i);
+  for (uint32_t i = 0; i < kLanes; ++i) times[i] = (further_ >> i & 1) != 0 ? some_ : all_;
   return times;
 }
 
 void LaneTimes::set(const std::array<Time, kLanes>& times) {
-  const auto [low, high] = std::minmax_element(times.begin(), times.end());
-  all_ = *low;
-  some_ = *high;
-  further_ = 0;
-  bool two_values = true;
-  for (uint32_t i = 0; i < kLanes; ++i) {
-    if (times[i] == some_ && some_ != all_) further_ |= uint32_t{1} << i;
-    two_values &= times[i] == all_ || times[i] == some_;
+  Time low = times[0], high = times[0];
+  for (const Time t : times) {
+    low = std::min(low, t);
+    high = std::max(high, t);
   }
-  each_ = two_values ? nullptr : std::make_shared<const std::array<Time, kLanes>>(times);
+  uint32_t further = 0, between = 0;
+  for (uint32_t i = 0; i < kLanes; ++i) {
+    further |= uint32_t{times[i] == high} << i;
+    between |= uint32_t{times[i] != high && times[i] != low};
+  }
+  all_ = low;
+  some_ = high;
+  further_ = low == high ? 0 : further;
+  each_ = between == 0 ? nullptr : std::make_shared<const std::array<Time, kLanes>>(times);
 }
 
 void LaneTimes::raise(uint32_t lanes, Time time) {
@@ -74,24 +78,31 @@ void LaneTimes::raise(uint32_t lanes, Time time) {
 }
 
 void LaneTimes::join(const LaneTimes& other) {
-  if (each_ == nullptr && other.each_ == nullptr) {
-    const Time high = std::max(some_, all_), other_high = std::max(other.some_, other.all_);
-    if (other_high <= all_) return;
-    if (high <= other.all_) {
-      *this = other;
-      return;
-    }
-    if (further_ == other.further_) {
-      all_ = std::max(all_, other.all_);
-      some_ = std::max(some_, other.some_);
-      if (some_ <= all_) further_ = 0;
-      return;
-    }
+  // Mostly one of the two knows all that the other knows.
+  if (other.high() <= all_ || (each_ != nullptr && each_ == other.each_)) return;
+  if (high() <= other.all_) {
+    *this = other;
+    return;
   }
-  std::array<Time, kLanes> times = spread();
-  const std::array<Time, kLanes> others = other.spread();
-  for (uint32_t i = 0; i < kLanes; ++i) times[i] = std::max(times[i], others[i]);
-  set(times);
+  if (each_ == nullptr && other.each_ == nullptr && further_ == other.further_) {
+    all_ = std::max(all_, other.all_);
+    some_ = std::max(some_, other.some_);
+    if (some_ <= all_) further_ = 0;
+    return;
+  }
+  const std::array<Time, kLanes> mine = spread(), theirs = other.spread();
+  std::array<Time, kLanes> both;
+  Time from_mine = 0, from_theirs = 0;
+  for (uint32_t i = 0; i < kLanes; ++i) {
+    both[i] = std::max(mine[i], theirs[i]);
+    from_mine |= both[i] ^ mine[i];
+    from_theirs |= both[i] ^ theirs[i];
+  }
+  if (from_mine == 0) return;
+  if (from_theirs == 0)
+    *this = other;
+  else
+    set(both);
 }
 
 const LaneTimes* Clock::find(AgentId agent) const {

@@ -43,12 +43,13 @@ class LaneTimes {
   void join(const LaneTimes& other);
 
  private:
+  Time high() const { return each_ != nullptr || further_ != 0 ? some_ : all_; }
   bool covers_each(uint32_t lanes, Time time) const;
   void set(const std::array<Time, kLanes>& times);
   std::array<Time, kLanes> spread() const;
 
   Time all_ = 0;          ///< every lane is known at least this far
-  Time some_ = 0;         ///< lanes of `further_` are known this far
+  Time some_ = 0;         ///< lanes of `further_` are known this far; with `each` the furthest of all
   uint32_t further_ = 0;  ///< some_ > all_ if not empty
   std::shared_ptr<const std::array<Time, kLanes>> each_;
 };
