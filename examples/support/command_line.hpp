@@ -19,12 +19,13 @@ constexpr int kExitCannotRun = 2;
 /// Print `PROGRAM: MESSAGE` as one line on stderr and end the process with `kExitCannotRun`.
 [[noreturn, gnu::format(printf, 2, 3)]] inline void fail(const char* program, const char* format, ...) {
   std::fflush(stdout);
-  std::fprintf(stderr, "%s: ", program);
+  char line[1024];  // written at once, so that no other program's line comes between
+  const int begun = std::snprintf(line, sizeof line, "%s: ", program);
   va_list arguments;
   va_start(arguments, format);
-  std::vfprintf(stderr, format, arguments);
+  std::vsnprintf(line + begun, sizeof line - static_cast<std::size_t>(begun), format, arguments);
   va_end(arguments);
-  std::fputc('\n', stderr);
+  std::fprintf(stderr, "%s\n", line);
   std::exit(kExitCannotRun);
 }
 
