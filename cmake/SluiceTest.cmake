@@ -26,3 +26,13 @@ function(sluice_add_device_test name target)
   separate_arguments(runner UNIX_COMMAND "${SLUICE_RUNNER}")
   sluice_add_test(${name} COMMAND ${runner} $<TARGET_FILE:${target}> ${ARGN} LABELS device)
 endfunction()
+
+# sluice_add_engine_checks(TARGET): a program that judges kernels which trap, on the engine. The tool's status tells of the
+# traps; what counts is the program's own verdict.
+function(sluice_add_engine_checks target)
+  if(NOT TARGET sluice-tool)
+    return()
+  endif()
+  sluice_add_test(${target}_engine COMMAND sluice-tool run -q $<TARGET_FILE:${target}> LABELS engine)
+  set_tests_properties(${target}_engine PROPERTIES PASS_REGULAR_EXPRESSION "[1-9][0-9]* cases, 0 failed")
+endfunction()

@@ -37,6 +37,24 @@ std::unique_ptr<Warp> make_warp(Cta& cta, const Kernel& kernel, uint32_t index, 
   return warp;
 }
 
+/// What the launch options name of a launch's CTAs.
+bool is_named(const LaunchOptions& options, const Cta& cta) {
+  return options.ctas.empty() || std::ranges::any_of(options.ctas, [&](const auto& range) {
+           return cta.linear >= range.first && cta.linear <= range.second;
+         });
+}
+
+/// Gives the CTA its memory and threads.
+void populate(Cta& cta, const LaunchContext& launch) {
+  cta.shared.assign(launch.shared_bytes, kFreshShared);
+  const uint32_t warps = (launch.threads + 31) / 32;
+  for (uint32_t w = 0; w < warps; ++w)
+    cta.warps.push_back(make_warp(cta, *launch.kernel, w, std::min(32u, launch.threads - w * 32)));
+  cta.live_warps = warps;
+  cta.live_threads = launch.threads;
+  cta.warpgroups.resize((warps + 3) / 4);
+}
+
 }  // namespace
 
 void reserve_registers(Warp& warp, uint32_t bytes) {
@@ -69,27 +87,22 @@ std::unique_ptr<Cluster> make_cluster(Worker& worker, const LaunchContext& launc
     unflatten(rank, request.cluster, inside);
     for (int i = 0; i < 3; ++i) cta->index[i] = cluster->index[i] * request.cluster[i] + inside[i];
     cta->linear = cta->index[0] + request.grid[0] * (cta->index[1] + request.grid[1] * cta->index[2]);
-
-    // CTAs left out by the launch options exist, but have no threads.
-    const auto& ranges = request.options.ctas;
-    const bool wanted = ranges.empty() || std::any_of(ranges.begin(), ranges.end(), [&](const auto& range) {
-                          return cta->linear >= range.first && cta->linear <= range.second;
-                        });
-    if (wanted) {
-      cta->shared.assign(launch.shared_bytes, kFreshShared);
-      const uint32_t warps = (launch.threads + 31) / 32;
-      for (uint32_t w = 0; w < warps; ++w) {
-        cta->warps.push_back(make_warp(*cta, *launch.kernel, w, std::min(32u, launch.threads - w * 32)));
-      }
-      cta->live_warps = warps;
-      cta->live_threads = launch.threads;
-      cta->warpgroups.resize((warps + 3) / 4);
-      ++worker.statistics().ctas_run;
-    } else {
-      ++worker.statistics().ctas_skipped;
-    }
     cluster->ctas.push_back(std::move(cta));
   }
+
+  // A cluster of which the launch options name one CTA runs as a whole: its CTAs reach into each other. Of
+  // the others the CTAs exist, but have no threads.
+  const auto size = static_cast<uint64_t>(launch.cluster_ctas);
+  const auto named = static_cast<uint64_t>(
+      std::ranges::count_if(cluster->ctas, [&](const auto& cta) { return is_named(request.options, *cta); }));
+  LaunchStatistics& statistics = worker.statistics();
+  if (named == 0) {
+    statistics.ctas_skipped += size;
+    return cluster;
+  }
+  for (const auto& cta : cluster->ctas) populate(*cta, launch);
+  statistics.ctas_run += size;
+  statistics.ctas_added += size - named;
   return cluster;
 }
 

@@ -514,6 +514,7 @@ Result<LaunchResult> Device::launch(const LaunchRequest& request) {
     result.statistics.mbarrier_phases += s.mbarrier_phases;
     result.statistics.ctas_run += s.ctas_run;
     result.statistics.ctas_skipped += s.ctas_skipped;
+    result.statistics.ctas_added += s.ctas_added;
   }
   team.clear();
   result.phases = std::move(context.phases);

@@ -46,7 +46,7 @@ struct LaunchOptions {
   uint32_t workers = 0;        ///< host threads, 0 = as many as the host has
   double timeout_seconds = 0;  ///< wall-clock limit, 0 = none
   std::vector<std::pair<uint64_t, uint64_t>>
-      ctas;  ///< run only these ranges [first, last] of linear CTAs; empty = all
+      ctas;  ///< run only the clusters of these ranges [first, last] of linear CTAs; empty = all
 };
 
 struct LaunchRequest {
@@ -70,6 +70,7 @@ struct LaunchStatistics {
   uint64_t mbarrier_phases = 0;  ///< phases completed, all barriers together
   uint64_t ctas_run = 0;
   uint64_t ctas_skipped = 0;
+  uint64_t ctas_added = 0;  ///< of those that ran: not named, but in a cluster of one that is
 };
 
 /// Phases that an mbarrier completed from its init to its end: inval, another init, or the end of the launch.

@@ -76,6 +76,9 @@ struct Split {
       kNoLook;  ///< offset and, in bit 0, parity of the mbarrier that it has just found unfinished
   uint64_t round_state = 0;  ///< hash of the registers at the last round of a loop that only looked
   uint32_t rounds = 0;       ///< backward jumps since the split was last put behind the others
+  // Places of the loop whose last round came to nothing, in the activation `idle_frame`.
+  uint32_t idle_first = 1, idle_last = 0, idle_frame = 0;
+  bool counted = false;  ///< its last backward jump was one of a loop in which a counter moves
 };
 
 /// One activation of a function, shared by all lanes that came through the same call.
@@ -313,8 +316,12 @@ class Worker {
     warp.polled = true;
     warp.clock_read = true;
   }
-  /// Closes a round of a loop that only looked at what others change: Step::Yield if nothing came of it.
-  Step close_idle_round(Warp& warp);
+  /// Closes a round of a loop that only looked at what others change and jumped back at `from`: Step::Yield
+  /// if nothing came of it.
+  Step close_idle_round(Warp& warp, uint32_t from);
+  /// The running split is about to wait for time. Unless it polls, this is a step of its own program, of
+  /// which time must not run ahead.
+  void note_timed_wait(Warp& warp);
   void ended_lanes(Warp& warp, uint32_t lanes);  ///< lanes exit: barriers and rendezvous are looked at again
   void fail(Fault fault);                        ///< the first fault of the launch wins
   bool failed() const { return launch_.failed(); }

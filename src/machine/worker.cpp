@@ -17,9 +17,11 @@
 
 #include <algorithm>
 #include <chrono>
+#include <utility>
 
 #include "machine/cta_setup.hpp"
 #include "machine/device.hpp"
+#include "machine/executing.hpp"
 #include "machine/host_wait.hpp"
 #include "machine/ops/barrier.hpp"
 #include "machine/payload_watch.hpp"
@@ -54,9 +56,11 @@ Worker::Worker(LaunchContext& launch, uint32_t id) : launch_(launch), id_(id) {
 // ------------------------------------------------------------------------------------------------------
 
 void Worker::run() {
+  const Executing executing;
   random_ = launch_.request->options.seed * 0x9e3779b97f4a7c15ull + 0x1234567;
   while (!failed()) {
-    if ((++turns_ & 255) == 0 && launch_.deadline_ns != 0 && host_now_ns() > launch_.deadline_ns) {
+    ++turns_;
+    if (launch_.deadline_ns != 0 && host_now_ns() > launch_.deadline_ns) {
       fail(Fault{.kind = FaultKind::Timeout, .message = "the time limit of the run is over"});
       break;
     }
@@ -446,6 +450,7 @@ Step Warp::park(Wait wait, uint64_t key, uint64_t value) {
 }
 
 Step Warp::block_until(Wait wait, uint64_t key, uint64_t value, uint64_t deadline) {
+  worker().note_timed_wait(*this);
   block(wait, key, value);
   splits[current].timed = true;
   splits[current].deadline = deadline;
@@ -674,10 +679,14 @@ Step Worker::exit(Warp& warp, uint32_t lanes) {
   return warp.splits.empty() ? Step::Exited : Step::Resplit;
 }
 
-Step Worker::close_idle_round(Warp& warp) {
+Step Worker::close_idle_round(Warp& warp, uint32_t from) {
   const bool timed = warp.clock_read;
   warp.polled = false;
   warp.clock_read = false;
+  Split& split = warp.splits[warp.current];
+  split.idle_first = warp.pc;
+  split.idle_last = from;
+  split.idle_frame = warp.frame_node;
   if (timed) return Step::Yield;
   // The loop has done nothing if its registers are what they were one round ago.
   const BoundFunction& function = *launch_.kernel->functions[warp.frames[warp.frame_node].function];
@@ -685,14 +694,25 @@ Step Worker::close_idle_round(Warp& warp) {
   uint64_t hash = warp.pc + 1;
   for (uint32_t i = 0; i < function.frame_bytes / 8; ++i)
     hash = (hash ^ words[i]) * 0x9e3779b97f4a7c15ull + (hash >> 29);
-  Split& split = warp.splits[warp.current];
   if (split.round_state == hash) return Step::Yield;
   split.round_state = hash;
+  split.idle_first = 1;
+  split.idle_last = 0;
   // A counter moves: the loop may have an end of its own, to which time must not jump.
   if (++counted_rounds_ >= kCountedRounds) return Step::Yield;
+  split.counted = true;
   progress_ = true;
   idle_time_ = 0;
   return Step::Jumped;
+}
+
+void Worker::note_timed_wait(Warp& warp) {
+  Split& split = warp.splits[warp.current];
+  const bool in_idle_loop =
+      split.idle_frame == warp.frame_node && warp.pc >= split.idle_first && warp.pc <= split.idle_last;
+  if (std::exchange(split.counted, false) || in_idle_loop || counted_rounds_ >= kCountedRounds) return;
+  ++counted_rounds_;
+  idle_time_ = 0;
 }
 
 // --- the step loop
@@ -761,7 +781,10 @@ bool Worker::run_warp(Warp& warp) {
         break;
     }
   }
-  if (warp.acted) progress_ = acted_ = true;
+  if (warp.acted) {
+    progress_ = acted_ = true;
+    for (Split& split : warp.splits) split.idle_last = 0;  // the loops that were idle are no longer
+  }
   clock_ns_ += executed;
   local_statistics_.warp_instructions += executed;
   local_statistics_.thread_instructions += lane_count;

@@ -8,6 +8,7 @@ namespace {
 
 using namespace sluice;
 using test::buffer;
+using test::Launch;
 using test::module_of;
 using test::run;
 using test::upload;
@@ -326,6 +327,105 @@ POLL:
                           "k", {out}, {.block = 288});
   EXPECT_EQ(result.fault.message, "");
   for (int phase = 0; phase < 16; ++phase) EXPECT_GE(out[phase] - 0xeeeeeeeeu, 4u) << "phase " << phase;
+}
+
+/// Warp 1 runs `work`, then sets a flag; warp 0 looks at it for 300 us of virtual time. Says whether it saw
+/// it.
+bool is_seen_in_time(const std::string& work, const std::string& pause) {
+  auto* out = upload<uint32_t>({7});
+  const auto result = run(module_of(R"(
+.visible .entry k(.param .u64 out) {
+  .shared .b32 flag;
+  .reg .pred %p<4>; .reg .b32 %r<16>; .reg .b64 %rd<8>;
+  ld.param.u64 %rd1, [out];
+  mov.u32 %r1, %tid.x;
+  setp.eq.u32 %p1, %r1, 0;
+  @%p1 st.volatile.shared.u32 [flag], 0;
+  bar.sync 0;
+  setp.lt.u32 %p1, %r1, 32;
+  @%p1 bra POLL;
+)" + work + R"(
+  st.volatile.shared.u32 [flag], 1;
+  ret;
+POLL:
+  mov.u64 %rd2, %globaltimer;
+LOOK:
+  ld.volatile.shared.u32 %r4, [flag];
+  setp.ne.u32 %p2, %r4, 0;
+  @%p2 bra TOLD;
+)" + pause + R"(
+  mov.u64 %rd3, %globaltimer;
+  sub.u64 %rd4, %rd3, %rd2;
+  setp.lt.u64 %p3, %rd4, 300000;
+  @%p3 bra LOOK;
+TOLD:
+  st.global.u32 [%rd1], %r4;
+  ret; })"),
+                          "k", {out}, {.block = 64});
+  EXPECT_EQ(result.fault.message, "");
+  return out[0] == 1;
+}
+
+TEST(scheduling, time_does_not_run_ahead_of_a_sleeper) {
+  // A hundred naps of 1 us, which may last 2 us each: in a loop, in a row, and both.
+  const std::string naps = "nanosleep.u32 1000;\n";
+  std::string row;
+  for (int i = 0; i < 100; ++i) row += naps;
+  const auto loop = [](const std::string& body, int rounds) {
+    return "mov.u32 %r5, 0;\nNAP:\n" + body + "add.u32 %r5, %r5, 1;\nsetp.lt.u32 %p2, %r5, " +
+           std::to_string(rounds) + ";\n@%p2 bra NAP;\n";
+  };
+  for (const std::string pause : {"", "nanosleep.u32 20;"}) {
+    EXPECT_TRUE(is_seen_in_time(row, pause)) << pause;
+    EXPECT_TRUE(is_seen_in_time(loop(naps, 100), pause)) << pause;
+    EXPECT_TRUE(is_seen_in_time(loop(naps + naps + naps + naps, 25), pause)) << pause;
+    EXPECT_TRUE(is_seen_in_time("nanosleep.u32 100000;", pause)) << pause;
+    EXPECT_FALSE(is_seen_in_time(loop("nanosleep.u32 100000;\n", 100), pause)) << pause;
+  }
+}
+
+TEST(scheduling, polling_loops_end_however_they_sleep) {
+  for (const std::string pause :
+       {"nanosleep.u32 20;", "nanosleep.u32 20; nanosleep.u32 40; nanosleep.u32 20;"}) {
+    auto* out = upload<uint32_t>({0});
+    const auto result = run(kernel("SPIN:\n" + pause + R"(
+      ld.volatile.global.u32 %r2, [%rd1];
+      setp.eq.u32 %p1, %r2, 0;
+      @%p1 bra SPIN;)"),
+                            "k", {out, nullptr}, {.block = 64});
+    EXPECT_EQ(result.fault.kind, machine::FaultKind::Timeout) << result.fault.message;
+    EXPECT_LT(result.statistics.warp_instructions, 100'000u);
+  }
+}
+
+TEST(scheduling, a_cluster_that_is_named_in_part_runs_as_a_whole) {
+  auto* out = upload<uint32_t>({0});
+  Launch launch{.grid = 6, .block = 1, .cluster = 2};
+  launch.options.ctas = {{3, 3}};
+  const auto result = run(module_of(R"(
+.visible .entry k(.param .u64 out) {
+  .shared .b32 box;
+  .reg .b32 %r<8>; .reg .b64 %rd<4>;
+  mov.u32 %r1, %cluster_ctarank;
+  xor.b32 %r2, %r1, 1;
+  mov.u32 %r3, box;
+  mapa.shared::cluster.u32 %r4, %r3, %r2;
+  barrier.cluster.arrive;
+  barrier.cluster.wait;
+  add.u32 %r5, %r1, 1;
+  st.shared::cluster.u32 [%r4], %r5;
+  barrier.cluster.arrive;
+  barrier.cluster.wait;
+  ld.shared.u32 %r6, [box];
+  ld.param.u64 %rd1, [out];
+  red.global.add.u32 [%rd1], %r6;
+  ret; })"),
+                          "k", {out}, launch);
+  EXPECT_EQ(result.fault.message, "");
+  EXPECT_EQ(out[0], 3u);
+  EXPECT_EQ(result.statistics.ctas_run, 2u);
+  EXPECT_EQ(result.statistics.ctas_added, 1u);
+  EXPECT_EQ(result.statistics.ctas_skipped, 4u);
 }
 
 TEST(scheduling, named_barriers_with_arrivals_and_waits_alternate) {

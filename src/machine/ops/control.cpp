@@ -4,6 +4,7 @@
 // Control flow: branches, calls, returns, exit, trap, nanosleep, and what only tunes (pmevent, setmaxnreg's
 // pool). PTX ISA, "Control Flow Instructions" and "Miscellaneous Instructions".
 #include <bit>
+#include <utility>
 
 #include "machine/bind.hpp"
 #include "machine/ops/system_call.hpp"
@@ -21,8 +22,8 @@ using ptx::ScalarType;
 // ---------------------------------------------------------------------------------------------------------
 
 /// A backward jump closes a round of a loop. A round that only looked at what others change lets them run.
-Step close_round(Warp& w) {
-  if (w.polled && !w.acted) return w.worker().close_idle_round(w);
+Step close_round(Warp& w, uint32_t from) {
+  if (w.polled && !w.acted) return w.worker().close_idle_round(w, from);
   if (w.acted) w.worker().note_progress();
   w.acted = false;
   w.polled = false;
@@ -32,9 +33,8 @@ Step close_round(Warp& w) {
 Step branch(Warp& w, const Op& op, uint32_t lanes) {
   const auto target = static_cast<uint32_t>(op.imm);
   if (lanes != w.active) return w.worker().diverge(w, lanes, target);
-  const bool backward = target <= w.pc;
-  w.pc = target;
-  return backward ? close_round(w) : Step::Jumped;
+  const uint32_t from = std::exchange(w.pc, target);
+  return target <= from ? close_round(w, from) : Step::Jumped;
 }
 
 Result<Op> bind_branch(Binder& b) {
@@ -65,9 +65,8 @@ Step branch_indexed(Warp& w, const Op& op, uint32_t lanes) {
   }
   const uint32_t target = targets[index[first]];
   if (same == w.active) {
-    const bool backward = target <= w.pc;
-    w.pc = target;
-    return backward ? close_round(w) : Step::Jumped;
+    const uint32_t from = std::exchange(w.pc, target);
+    return target <= from ? close_round(w, from) : Step::Jumped;
   }
   // One target at a time: the rest comes to this instruction again.
   Split& split = w.splits[w.current];
