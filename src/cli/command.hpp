@@ -5,6 +5,7 @@
 #pragma once
 
 #include <CLI/CLI.hpp>
+#include <cstdint>
 #include <cstdio>
 #include <memory>
 #include <string>
@@ -38,18 +39,31 @@ class Voice {
   bool has_progress_ = false;
 };
 
-/// Help texts with a usage line of our own.
+/// Help texts with a usage line of our own, values named without the rules that check them, and no two blank
+/// lines in a row.
 class HelpFormat : public CLI::Formatter {
  public:
   explicit HelpFormat(std::string usage) : usage_(std::move(usage)) { column_width(34); }
   std::string make_usage(const CLI::App*, std::string) const override { return "usage: " + usage_ + "\n"; }
+  std::string make_option_opts(const CLI::Option* option) const override;
+  std::string make_help(const CLI::App* app, std::string name, CLI::AppFormatMode mode) const override;
 
  private:
   std::string usage_;
 };
 
+/// Checks of option values that say in a sentence what they take.
+CLI::Validator whole_number(uint64_t least, uint64_t most = UINT64_MAX);
+CLI::Validator seconds();
+
+/// Writes to stdout, the one way in which the tool does. Returns the exit status: where the text cannot be
+/// written, that of a wrong command line, after a sentence on stderr.
+int print_out(std::string_view text);
+
 /// Reports a wrong command line: `error: ...` and a hint, on stderr. Returns the exit status.
 int usage_error(std::string_view message, std::string_view command);
+/// The same where the folder for reports cannot be made.
+int no_report_folder(std::string_view message);
 
 /// A subcommand that runs a program: what stands behind its own options goes to `*program`, unparsed.
 struct ProgramCommand {

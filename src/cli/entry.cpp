@@ -8,7 +8,6 @@
 
 #include <algorithm>
 #include <cstddef>
-#include <cstdio>
 #include <string>
 #include <vector>
 
@@ -100,10 +99,7 @@ int run_tool(int argc, char** argv) {
   add_explain_command(tool);
   add_isa_command(tool);
   add_completion_command(tool);
-  if (argc < 2) {
-    std::fputs(app.help().c_str(), stderr);
-    return kExitUsage;
-  }
+  if (argc < 2) return usage_error("no command is named", "sluice");
 
   Split split = split_line(tool, {argv + 1, argv + argc});
   std::string command = "sluice";
@@ -114,8 +110,10 @@ int run_tool(int argc, char** argv) {
   // The parser reports by exceptions; they end here. It takes the words last first.
   try {
     app.parse(std::vector<std::string>(split.own.rbegin(), split.own.rend()));
-  } catch (const CLI::Success& e) {
-    return app.exit(e);  // --help and --version, on stdout
+  } catch (const CLI::CallForVersion& e) {
+    return print_out(e.what() + std::string("\n"));
+  } catch (const CLI::Success&) {
+    return print_out(app.help());
   } catch (const CLI::ExtrasError&) {
     return usage_error(unknown_word(app, split.own), command);
   } catch (const CLI::ParseError& e) {

@@ -15,8 +15,9 @@ namespace {
 int explain(const std::string& name) {
   const auto pages = check::pages();
   if (name.empty()) {
-    for (const check::Page& page : pages) fmt::print("{}\n", page.name);
-    return 0;
+    std::string names;
+    for (const check::Page& page : pages) names += fmt::format("{}\n", page.name);
+    return print_out(names);
   }
   const auto found =
       std::find_if(pages.begin(), pages.end(), [&](const check::Page& page) { return page.name == name; });
@@ -24,8 +25,7 @@ int explain(const std::string& name) {
     return usage_error(fmt::format("no finding is called '{}'; without a name the command lists them", name),
                        "sluice explain");
   }
-  fmt::print("{}", found->text);
-  return 0;
+  return print_out(found->text);
 }
 
 }  // namespace

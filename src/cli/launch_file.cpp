@@ -302,10 +302,7 @@ int run_ptx_file(const std::string& ptx_file, const std::string& spec_file, RunO
   if (!spec) return wrong_file(spec.error());
 
   auto reader = cuda::ChannelReader::create();
-  if (!reader) {
-    voice.say(fmt::format("internal error: {}\n", reader.error().text()));
-    return report::kExitInternal;
-  }
+  if (!reader) return no_report_folder(reader.error().message);
   options.settings.report_directory = reader->directory();
   setenv(cuda::kSettingsVariable, cuda::to_json_text(options.settings).c_str(), 1);
   cuda::Process& process = cuda::Process::get();

@@ -18,6 +18,8 @@
 namespace sluice::cli {
 namespace {
 
+constexpr uint64_t kMostThreads = 1024;
+
 bool parse_number(std::string_view text, uint64_t* out) {
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), *out);
   return error == std::errc() && end == text.data() + text.size() && !text.empty();
@@ -75,9 +77,11 @@ void add_run_options(CLI::App& command, RunOptions& options) {
       ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
   command.add_option("--launch-skip", s.launch_skip, "leave out the first N launches that match")
       ->type_name("N")
+      ->check(whole_number(0))
       ->group(which);
   command.add_option("--launch-count", s.launch_count, "run at most N launches that match")
       ->type_name("N")
+      ->check(whole_number(0))
       ->group(which);
   command.add_option("--ctas", options.ctas, "of each launch run only these CTAs, counted x fastest: 0-3,7")
       ->type_name("LIST")
@@ -96,7 +100,7 @@ void add_run_options(CLI::App& command, RunOptions& options) {
       .add_option("--timeout", s.timeout_seconds,
                   "stop a launch that runs longer than SECONDS; the run is not decided")
       ->type_name("SECONDS")
-      ->check(CLI::PositiveNumber)
+      ->check(seconds())
       ->group(how);
   command
       .add_option("--copies", s.copies,
@@ -104,9 +108,13 @@ void add_run_options(CLI::App& command, RunOptions& options) {
       ->type_name("WHEN")
       ->check(CLI::IsMember({"early", "late", "shuffled"}))
       ->group(how);
-  command.add_option("--seed", s.seed, "seed of --copies shuffled (default 0)")->type_name("N")->group(how);
+  command.add_option("--seed", s.seed, "seed of --copies shuffled (default 0)")
+      ->type_name("N")
+      ->check(whole_number(0))
+      ->group(how);
   command.add_option("--threads", s.workers, "host threads per launch (default: one per core)")
       ->type_name("N")
+      ->check(whole_number(1, kMostThreads))
       ->group(how);
   command.add_option("--device", s.device, "whose properties the program sees: h100 or h200 (default h200)")
       ->type_name("NAME")
@@ -114,7 +122,7 @@ void add_run_options(CLI::App& command, RunOptions& options) {
       ->group(how);
   command.add_option("--devices", s.device_count, "how many devices the program sees (default 1)")
       ->type_name("N")
-      ->check(CLI::Range(1, 16))
+      ->check(whole_number(1, 16))
       ->group(how);
 
   const std::string told = "What is told";
@@ -133,7 +141,7 @@ void add_run_options(CLI::App& command, RunOptions& options) {
       .add_option("--error-exitcode", options.finding_status,
                   "exit status when there is a finding (default 101)")
       ->type_name("N")
-      ->check(CLI::Range(1, 255))
+      ->check(whole_number(1, 255))
       ->group(told);
   command.add_flag("-q,--quiet", options.quiet, "no notes")->group(told);
   command.add_flag("-v,--verbose", options.verbose, "a line per launch; twice: also a line per CUDA call")
@@ -152,6 +160,9 @@ std::string finish_run_options(RunOptions& options) {
     s.phases_file = std::filesystem::absolute(s.phases_file).string();
     if (!std::ofstream(s.phases_file)) return fmt::format("cannot write '{}'", s.phases_file);
   }
+  for (const std::string& file : {options.json_file, options.sarif_file}) {
+    if (!file.empty() && !std::ofstream(file)) return fmt::format("cannot write '{}'", file);
+  }
   s.verbosity = options.verbose;
   return "";
 }
@@ -164,7 +175,10 @@ int conclude(Outcome& outcome, const RunOptions& options, const std::vector<std:
       voice.say(fmt::format("note: {} {}: {}\n", diagnostic.times, diagnostic.unit, diagnostic.headline));
     }
   }
-  const int status = report::exit_status(outcome.tally, outcome.program_status, options.finding_status);
+  if (outcome.left_out != 0) {
+    voice.say(fmt::format("note: and {} more diagnostics, counted but not told\n", outcome.left_out));
+  }
+  int status = report::exit_status(outcome.tally, outcome.program_status, options.finding_status);
   if (!options.json_file.empty()) {
     nlohmann::json diagnostics = nlohmann::json::array();
     for (const report::Diagnostic& diagnostic : outcome.diagnostics)
@@ -175,10 +189,15 @@ int conclude(Outcome& outcome, const RunOptions& options, const std::vector<std:
                                      {"signal", outcome.signal},
                                      {"exit_status", status},
                                      {"diagnostics", std::move(diagnostics)},
+                                     {"diagnostics_left_out", outcome.left_out},
                                      {"tally", report::to_json(outcome.tally)}};
     std::ofstream out(options.json_file);
     out << document.dump(2, ' ', false, nlohmann::json::error_handler_t::replace) << '\n';
-    if (!out) voice.say(fmt::format("error: cannot write '{}'\n", options.json_file));
+    out.close();
+    if (!out) {
+      voice.say(fmt::format("error: cannot write '{}'\n", options.json_file));
+      if (status == outcome.program_status) status = kExitUsage;
+    }
   }
   if (!options.sarif_file.empty()) {
     std::ofstream out(options.sarif_file);

@@ -39,9 +39,13 @@ std::optional<Error> run_perturbed(const std::string& file, const std::vector<st
   for (uint64_t seed = 1; seed <= options.perturbed_schedules; ++seed) {
     settings.seed = seed;
     const Outcome first = outcome;
-    auto ran = supervise(file, program, preload, libraries, settings, voice, options.loudness(), outcome);
+    auto reader = cuda::ChannelReader::create();
+    if (!reader) return reader.error();
+    auto ran =
+        supervise(file, program, preload, libraries, settings, *reader, voice, options.loudness(), outcome);
     if (!ran) return ran.error();
     outcome = *std::move(ran);
+    if (outcome.stopped) break;
     ++outcome.tally.schedules_run;
     outcome.tally.kernels = first.tally.kernels;
     outcome.program_status = first.program_status;
@@ -94,10 +98,13 @@ int run_program(RunOptions& options, const std::string& launch_file, std::vector
     outcome.tally.schedules_run = 0;
     take(outcome, *look.refusal, voice, options.loudness());
   } else {
-    auto ran = supervise(*file, program, look.preload, *libraries, options.settings, voice,
+    auto reader = cuda::ChannelReader::create();
+    if (!reader) return no_report_folder(reader.error().message);
+    auto ran = supervise(*file, program, look.preload, *libraries, options.settings, *reader, voice,
                          options.loudness(), std::move(outcome));
     if (!ran) return usage_error(ran.error().message, command);
     outcome = *std::move(ran);
+    if (outcome.stopped) return end_with(outcome, conclude(outcome, options, program, voice));
     if (auto wrong = run_perturbed(*file, program, look.preload, *libraries, options, voice, outcome))
       return usage_error(wrong->message, command);
     if (!outcome.engine_loaded && outcome.signal == 0 && options.loudness() != Loudness::Quiet) {

@@ -16,18 +16,35 @@
 #include <cstdlib>
 #include <cstring>
 
-#include "cuda/channel.hpp"
-
 namespace sluice::cli {
 namespace {
 
 constexpr long kFirstPauseNs = 500'000, kLongestPauseNs = 20'000'000;
 constexpr double kProgressAfterSeconds = 2;
 
-pid_t g_child = 0;
+/// How long the program may take to end after it was told to.
+constexpr uint64_t kGraceNs = 1'000'000'000;
 
-void pass_on(int signal) {
-  if (g_child > 0) kill(g_child, signal);
+pid_t g_child = 0;
+volatile sig_atomic_t g_interrupts = 0;
+volatile sig_atomic_t g_stop = 0;  ///< the signal that ends the tool, too
+
+void stop_all(int signal) {
+  g_stop = signal;
+  if (g_child > 0) kill(g_child, SIGTERM);
+}
+
+// The terminal's interrupt reaches the program too; the tool stays to give the verdict.
+void interrupt(int signal) {
+  g_interrupts = g_interrupts + 1;
+  if (g_interrupts >= 2) stop_all(signal);
+}
+
+void handle(int signal, void (*handler)(int)) {
+  struct sigaction action {};
+  action.sa_handler = handler;
+  action.sa_flags = SA_RESTART;
+  sigaction(signal, &action, nullptr);
 }
 
 uint64_t clock_ns() {
@@ -114,6 +131,26 @@ void show_progress(const cuda::ChannelReader& reader, Voice& voice) {
     voice.progress(fmt::format("sluice: a kernel runs for {:.0f} s", seconds));
 }
 
+// Ends a program that was told to end and does not; true if it had to.
+bool enforce_stop(uint64_t& stopped_at) {
+  if (g_stop == 0) return false;
+  if (stopped_at == 0) stopped_at = clock_ns();
+  if (clock_ns() - stopped_at <= kGraceNs) return false;
+  kill(g_child, SIGKILL);
+  return true;
+}
+
+report::Diagnostic describe(const cuda::Crash& crash) {
+  report::Diagnostic diagnostic;
+  diagnostic.blame = report::Blame::Internal;
+  diagnostic.headline = fmt::format("internal error: the engine died of signal {} ({}) while it ran a kernel",
+                                    crash.signal, strsignal(crash.signal));
+  diagnostic.where = fmt::format("kernel `{}`", crash.kernel);
+  diagnostic.help =
+      "this says nothing about your program; please report it with the program, or the kernel's PTX";
+  return diagnostic;
+}
+
 }  // namespace
 
 void take(Outcome& outcome, report::Diagnostic diagnostic, Voice& voice, Loudness loudness) {
@@ -121,13 +158,19 @@ void take(Outcome& outcome, report::Diagnostic diagnostic, Voice& voice, Loudnes
     ++outcome.suppressed;
     return;
   }
-  const std::string key = diagnostic.merge_key();
-  for (report::Diagnostic& known : outcome.diagnostics) {
-    if (known.merge_key() != key) continue;
-    known.times += diagnostic.times;
+  const bool is_kept =
+      outcome.diagnostics.size() < Outcome::kKept || diagnostic.blame == report::Blame::Internal;
+  const auto [known, is_new] = outcome.known.try_emplace(
+      diagnostic.merge_key(), is_kept ? outcome.diagnostics.size() : Outcome::kLeftOut);
+  if (!is_new) {
+    if (known->second != Outcome::kLeftOut) outcome.diagnostics[known->second].times += diagnostic.times;
     return;
   }
   outcome.tally.count(diagnostic);
+  if (!is_kept) {
+    ++outcome.left_out;
+    return;
+  }
   const bool important = diagnostic.blame != report::Blame::Nobody;
   if (loudness != Loudness::Quiet || important) voice.say(report::render_text(diagnostic));
   outcome.diagnostics.push_back(std::move(diagnostic));
@@ -135,22 +178,24 @@ void take(Outcome& outcome, report::Diagnostic diagnostic, Voice& voice, Loudnes
 
 Result<Outcome> supervise(const std::string& file, const std::vector<std::string>& arguments,
                           const std::vector<std::string>& preload, const std::string& libraries,
-                          cuda::Settings settings, Voice& voice, Loudness loudness, Outcome outcome) {
-  SLUICE_ASSIGN_OR_RETURN(cuda::ChannelReader reader, cuda::ChannelReader::create());
+                          cuda::Settings settings, cuda::ChannelReader& reader, Voice& voice,
+                          Loudness loudness, Outcome outcome) {
   settings.report_directory = reader.directory();
   settings.verbosity = std::max(settings.verbosity, 0);
 
-  // The terminal's interrupt reaches the program too; the tool stays to give the verdict.
-  ::signal(SIGINT, SIG_IGN);
-  ::signal(SIGQUIT, SIG_IGN);
-  ::signal(SIGTERM, pass_on);
+  handle(SIGINT, interrupt);
+  handle(SIGQUIT, SIG_IGN);
+  handle(SIGTERM, stop_all);
   SLUICE_ASSIGN_OR_RETURN(g_child, start(file, arguments, environment(preload, libraries, settings)));
 
   outcome.tally.without_data = settings.no_data;
   int status = 0;
+  uint64_t stopped_at = 0;
+  bool forced = false;
   timespec pause{0, kFirstPauseNs};
   while (waitpid(g_child, &status, WNOHANG) == 0) {
     nanosleep(&pause, nullptr);
+    forced = enforce_stop(stopped_at) || forced;
     pause.tv_nsec = std::min(pause.tv_nsec * 2, kLongestPauseNs);
     if (pause.tv_nsec < kLongestPauseNs) continue;
     pass_reports(reader, outcome, voice, loudness);
@@ -160,8 +205,10 @@ Result<Outcome> supervise(const std::string& file, const std::vector<std::string
   pass_reports(reader, outcome, voice, loudness);
   reader.add_counters(outcome.tally);
   outcome.engine_loaded = reader.process_count() != 0;
+  outcome.stopped = g_stop != 0;
+  for (const cuda::Crash& crash : reader.crashes()) take(outcome, describe(crash), voice, loudness);
   if (WIFSIGNALED(status)) {
-    outcome.signal = WTERMSIG(status);
+    outcome.signal = forced ? g_stop : WTERMSIG(status);
     outcome.program_status = 128 + outcome.signal;
   } else {
     outcome.program_status = WEXITSTATUS(status);

@@ -6,10 +6,12 @@
 #pragma once
 
 #include <string>
+#include <unordered_map>
 #include <vector>
 
 #include "base/result.hpp"
 #include "cli/command.hpp"
+#include "cuda/channel.hpp"
 #include "cuda/settings.hpp"
 #include "report/diagnostic.hpp"
 #include "report/suppressions.hpp"
@@ -22,21 +24,29 @@ enum class Loudness : int { Quiet = -1, Normal = 0, Verbose = 1 };
 
 struct Outcome {
   report::Tally tally;
-  std::vector<report::Diagnostic> diagnostics;  ///< distinct, with counts
-  int program_status = 0;                       ///< exit status, or 128 + signal
-  int signal = 0;                               ///< that ended the program; 0 if none did
-  bool engine_loaded = false;                   ///< some process called the CUDA runtime
-  report::Suppressions suppressions;            ///< findings that are not told
-  uint64_t suppressed = 0;                      ///< findings that were not
+  std::vector<report::Diagnostic> diagnostics;    ///< distinct, with counts; the first of them
+  std::unordered_map<std::string, size_t> known;  ///< by merge key: place in `diagnostics`, or kLeftOut
+  uint64_t left_out = 0;                          ///< distinct ones beyond kKept
+  int program_status = 0;                         ///< exit status, or 128 + signal
+  int signal = 0;                                 ///< that ended the program; 0 if none did
+  bool engine_loaded = false;                     ///< some process called the CUDA runtime
+  bool stopped = false;                           ///< the tool was told to end
+  report::Suppressions suppressions;              ///< findings that are not told
+  uint64_t suppressed = 0;                        ///< findings that were not
+
+  static constexpr size_t kKept = 100;  ///< distinct diagnostics that are told; the others are counted
+  static constexpr size_t kLeftOut = SIZE_MAX;
 };
 
-/// Adds a diagnostic to the outcome and says it if it is a new one.
+/// Adds a diagnostic to the outcome and says it if it is a new one and not one too many.
 void take(Outcome& outcome, report::Diagnostic diagnostic, Voice& voice, Loudness loudness);
 
-/// Runs the program; `file` is what is executed, `arguments` starts with the name as given. What it reports
-/// is added to `outcome`. An error means that it could not be started.
+/// Runs the program; `file` is what is executed, `arguments` starts with the name as given; its processes
+/// report through `reader`, which is added to `outcome`. An error means that it could not be started. A
+/// termination signal, or a second interrupt, ends the program, by force if it does not end by itself.
 Result<Outcome> supervise(const std::string& file, const std::vector<std::string>& arguments,
                           const std::vector<std::string>& preload, const std::string& libraries,
-                          cuda::Settings settings, Voice& voice, Loudness loudness, Outcome outcome = {});
+                          cuda::Settings settings, cuda::ChannelReader& reader, Voice& voice,
+                          Loudness loudness, Outcome outcome = {});
 
 }  // namespace sluice::cli

@@ -84,10 +84,12 @@ Status guarded(const char* name, Gate gate, Body& body) {
 
 }  // namespace detail
 
-/// Runs `body(Process&) -> Status` as the runtime function `name`.
+/// Runs `body(Process&) -> Status` as the runtime function `name`. Without a device only calls with an open
+/// gate work.
 template <class Body>
 cudaError_t runtime_call(const char* name, Body body, Gate gate = Gate::Sticky) {
   auto initialising = [&](Process& process) -> Status {
+    if (gate != Gate::Open && process.device_count() == 0) return cudaErrorNoDevice;
     process.driver_initialised = true;
     if (gate == Gate::Sticky && process.context_stack().empty())
       process.set_current_device(process.current_device());

@@ -4,6 +4,7 @@
 // Files of the report directory: `PID-CLOCK.records` and `PID-CLOCK.counters`.
 #include "cuda/channel.hpp"
 
+#include <errno.h>
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <sys/mman.h>
@@ -12,6 +13,7 @@
 
 #include <cstdio>
 #include <cstdlib>
+#include <cstring>
 #include <filesystem>
 #include <fstream>
 #include <new>
@@ -98,8 +100,12 @@ void Channel::log(const std::string& line) {
 
 Result<ChannelReader> ChannelReader::create() {
   const char* base = std::getenv("TMPDIR");
-  std::string path = fmt::format("{}/sluice-XXXXXX", base != nullptr && *base != '\0' ? base : "/tmp");
-  if (mkdtemp(path.data()) == nullptr) return Error{"cannot create a directory for reports", path};
+  const std::string folder = base != nullptr && *base != '\0' ? base : "/tmp";
+  std::string path = folder + "/sluice-XXXXXX";
+  if (mkdtemp(path.data()) == nullptr) {
+    return Error{fmt::format("cannot create a folder for reports in '{}': {}", folder, std::strerror(errno)),
+                 ""};
+  }
   return ChannelReader(path);
 }
 
@@ -145,6 +151,14 @@ void ChannelReader::add_counters(report::Tally& tally) const {
     tally.ctas_run += c.ctas_run;
     tally.ctas_left_out += c.ctas_left_out;
   });
+}
+
+std::vector<Crash> ChannelReader::crashes() const {
+  std::vector<Crash> result;
+  for_each_counters(directory_, [&](const Counters& c) {
+    if (c.crash != 0) result.push_back({static_cast<int>(c.crash), c.kernel});
+  });
+  return result;
 }
 
 uint64_t ChannelReader::launch_started_ns() const {

@@ -28,6 +28,14 @@ struct Counters {
   std::atomic<uint64_t> ctas_run{0};
   std::atomic<uint64_t> ctas_left_out{0};
   std::atomic<uint64_t> launch_started_ns{0};  ///< host clock; 0 while no kernel runs
+  std::atomic<uint32_t> crash{0};              ///< the fatal signal that met the engine; 0: none did
+  char kernel[256] = {};                       ///< readable name of what runs, cut where it is longer
+};
+
+/// A process that died of a signal while it executed a kernel.
+struct Crash {
+  int signal = 0;
+  std::string kernel;
 };
 
 /// The writing side, in the process under test.
@@ -75,6 +83,7 @@ class ChannelReader {
   size_t process_count() const { return offsets_.size(); }
   /// Adds the counters of all processes to `tally`.
   void add_counters(report::Tally& tally) const;
+  std::vector<Crash> crashes() const;
   /// Host clock at which the longest-running current launch began, 0 if none runs.
   uint64_t launch_started_ns() const;
 

@@ -13,6 +13,7 @@
 #include <exception>
 
 #include "check/checker.hpp"
+#include "cuda/crash_guard.hpp"
 #include "cuda/phases.hpp"
 #include "cuda/process.hpp"
 
@@ -316,6 +317,30 @@ Status prepare_launch(Process& process, Function& function, const LaunchShape& s
   return gather_parameters(kernel, arguments, extra, &out->parameters);
 }
 
+namespace {
+
+Result<machine::LaunchResult> guarded_launch(Process& process, const Function& function,
+                                             const machine::LaunchRequest& request) {
+  Counters& counters = process.channel.counters();
+  const std::string readable = demangled(function.name);
+  counters.kernel[readable.copy(counters.kernel, sizeof counters.kernel - 1)] = '\0';
+  const CrashGuard guard(counters.crash);
+  return process.machine.launch(request);
+}
+
+/// Clusters run as a whole; says so where more CTAs ran than the command line named.
+void say_whole_clusters(Process& process, const machine::LaunchStatistics& statistics) {
+  if (statistics.ctas_added == 0) return;
+  report::Diagnostic diagnostic;
+  diagnostic.level = report::Level::Note;
+  diagnostic.blame = report::Blame::Nobody;
+  diagnostic.headline = "`--ctas` names a part of a cluster; the whole cluster runs";
+  diagnostic.unit = "launches";
+  process.channel.say(diagnostic);
+}
+
+}  // namespace
+
 Status run_kernel(Process& process, const KernelCall& call) {
   Function* function = process.code.find(call.function);
   if (function == nullptr) return cudaErrorInvalidResourceHandle;
@@ -355,7 +380,7 @@ Status run_kernel(Process& process, const KernelCall& call) {
 
   const uint64_t started = host_clock_ns();
   counters.launch_started_ns = started;
-  auto result = process.machine.launch(request);
+  auto result = guarded_launch(process, *function, request);
   counters.launch_started_ns = 0;
   const double seconds = static_cast<double>(host_clock_ns() - started) * 1e-9;
   if (!result) {
@@ -372,6 +397,7 @@ Status run_kernel(Process& process, const KernelCall& call) {
   ++counters.kernels;
   counters.ctas_run += result->statistics.ctas_run;
   counters.ctas_left_out += result->statistics.ctas_skipped;
+  say_whole_clusters(process, result->statistics);
   // MODEL: a launch takes 2 us and the device retires one warp instruction per scheduler and ns.
   constexpr uint64_t kSchedulers = 4 * 132;
   process.clock_ns += 2000 + result->statistics.warp_instructions / kSchedulers;

@@ -11,6 +11,8 @@
 #include <cstdio>
 #include <cstdlib>
 
+#include "cuda/visible_devices.hpp"
+
 namespace sluice::cuda {
 namespace {
 
@@ -61,6 +63,7 @@ Process::Process()
     : settings(settings_of_this_process()),
       channel(settings.report_directory),
       profile(DeviceProfile::named(settings.device).value_or(*DeviceProfile::named("h200"))),
+      visible(visible_devices(std::getenv("CUDA_VISIBLE_DEVICES"), settings.device_count, profile)),
       machine(machine_limits(profile, settings.device_count)),
       memory(machine.memory(), profile.total_memory(), settings.device_count),
       code(*this),

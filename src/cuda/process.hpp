@@ -61,6 +61,7 @@ class Process {
   Settings settings;
   Channel channel;
   DeviceProfile profile;
+  std::vector<int> visible;  ///< the devices that the program sees
   machine::Device machine;
   std::unique_ptr<check::Checker> checker;  ///< of `sluice check`, else null
   Memory memory;
@@ -98,7 +99,7 @@ class Process {
 
   // --- devices and contexts
   // ------------------------------------------------------------------------------------------
-  int device_count() const { return settings.device_count; }
+  int device_count() const { return static_cast<int>(visible.size()); }
   bool has_device(int device) const { return device >= 0 && device < device_count(); }
   /// Of the calling thread; device 0 where it has chosen none.
   int current_device();

@@ -48,6 +48,7 @@ SLUICE_DRIVER(cuInit, unsigned flags) {
       "cuInit",
       [&](Process& p) -> Status {
         if (flags != 0) return cudaErrorInvalidValue;
+        if (p.device_count() == 0) return cudaErrorNoDevice;
         p.driver_initialised = true;
         return kOk;
       },

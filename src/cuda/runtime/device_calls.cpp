@@ -20,6 +20,7 @@ constexpr int kVersion12 = 12090;
 }  // namespace
 
 SLUICE_RUNTIME(cudaGetDeviceCount, int* count) {
+  if (count != nullptr && Process::get().device_count() == 0) *count = 0;  // the call fails
   return runtime_call(
       "cudaGetDeviceCount",
       [&](Process& p) -> Status {
