@@ -43,6 +43,7 @@ void add_check_command(Tool& tool) {
           "--seeds", arguments->seeds,
           "after the fair schedule run the program under N unfair ones; each is repeatable by its number")
       ->type_name("N")
+      ->check(whole_number(0))
       ->group("How they run");
   const std::string told = "What is told";
   check

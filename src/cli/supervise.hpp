@@ -34,7 +34,7 @@ struct Outcome {
   report::Suppressions suppressions;              ///< findings that are not told
   uint64_t suppressed = 0;                        ///< findings that were not
 
-  static constexpr size_t kKept = 100;  ///< distinct diagnostics that are told; the others are counted
+  static constexpr size_t kKept = 1000;  ///< distinct diagnostics that are told; the others are counted
   static constexpr size_t kLeftOut = SIZE_MAX;
 };
 
