@@ -104,10 +104,12 @@ int run_program(RunOptions& options, const std::string& launch_file, std::vector
                          options.loudness(), std::move(outcome));
     if (!ran) return usage_error(ran.error().message, command);
     outcome = *std::move(ran);
-    if (outcome.stopped) return end_with(outcome, conclude(outcome, options, program, voice));
-    if (auto wrong = run_perturbed(*file, program, look.preload, *libraries, options, voice, outcome))
-      return usage_error(wrong->message, command);
-    if (!outcome.engine_loaded && outcome.signal == 0 && options.loudness() != Loudness::Quiet) {
+    if (!outcome.stopped) {
+      if (auto wrong = run_perturbed(*file, program, look.preload, *libraries, options, voice, outcome))
+        return usage_error(wrong->message, command);
+    }
+    if (!outcome.stopped && !outcome.engine_loaded && outcome.signal == 0 &&
+        options.loudness() != Loudness::Quiet) {
       voice.say("note: no process of this program called the CUDA runtime\n");
     }
   }
