@@ -30,7 +30,7 @@ endfunction()
 # sluice_add_engine_checks(TARGET): a program that judges kernels which trap, on the engine. The tool's status tells of the
 # traps; what counts is the program's own verdict.
 function(sluice_add_engine_checks target)
-  if(NOT TARGET sluice-tool)
+  if(NOT TARGET sluice-tool OR SLUICE_LIBRARY_TESTS)
     return()
   endif()
   sluice_add_test(${target}_engine COMMAND sluice-tool run -q $<TARGET_FILE:${target}> LABELS engine)
