@@ -16,19 +16,33 @@
 namespace sluice::machine {
 namespace {
 
-std::string mbarrier_wait(uint64_t offset, uint64_t parity) {
-  return fmt::format("for phase parity {} of the mbarrier at shared offset 0x{:x}", parity & 1, offset);
+struct MbarrierWait {
+  uint32_t offset, parity;
+};
+
+/// What the split waits for, if it is an mbarrier: parked at it, or in a loop that looks at it.
+std::optional<MbarrierWait> mbarrier_wait(const Split& split) {
+  const auto unpack = [](uint64_t offset, uint64_t parity) {
+    return MbarrierWait{static_cast<uint32_t>(offset), static_cast<uint32_t>(parity & 1)};
+  };
+  if (split.wait == Wait::Mbarrier) return unpack(split.key, split.value);
+  if (split.wait == Wait::None && split.looked != kNoLook)
+    return unpack(split.looked & ~uint64_t{7}, split.looked);
+  return std::nullopt;
 }
 
 /// What one warp or several do, as the end of a sentence.
 std::string what(const Split& split, bool many) {
   const auto wait = [&](std::string_view rest) { return fmt::format("wait{} {}", many ? "" : "s", rest); };
+  if (const auto mbarrier = mbarrier_wait(split)) {
+    return wait(fmt::format("for phase parity {} of the mbarrier at shared offset 0x{:x}", mbarrier->parity,
+                            mbarrier->offset));
+  }
   switch (split.wait) {
     case Wait::None:
-      if (split.looked != kNoLook) return wait(mbarrier_wait(split.looked & ~uint64_t{7}, split.looked));
       return many ? "run in a loop that changes nothing" : "runs in a loop that changes nothing";
     case Wait::Mbarrier:
-      return wait(mbarrier_wait(split.key, split.value));
+      break;
     case Wait::NamedBarrier:
       return wait(fmt::format("at named barrier {}", split.key));
     case Wait::ClusterBarrier:
@@ -74,14 +88,6 @@ std::string place_with_frames(const program::Function& function, uint32_t instru
   return frames.empty() ? text : text + ")";
 }
 
-/// The mbarrier that the split waits for, if it waits for one.
-std::optional<uint32_t> waited_mbarrier(const Split& split) {
-  if (split.wait == Wait::Mbarrier) return static_cast<uint32_t>(split.key);
-  if (split.wait == Wait::None && split.looked != kNoLook)
-    return static_cast<uint32_t>(split.looked & ~uint64_t{7});
-  return std::nullopt;
-}
-
 /// What the current phase of an mbarrier still waits for.
 std::string what_is_missing(MbarrierPlace place) {
   const MbarrierWord word = MbarrierWord::unpack(mbarrier_load(place));
@@ -125,7 +131,7 @@ StuckReport describe_stuck(const LaunchContext& launch, const std::vector<const 
           const uint32_t function = warp->frames[split.frame].function;
           const std::string place = place_with_frames(*launch.kernel->functions[function]->lowered, split.pc);
           groups[Key{cta->linear, place, what(split, false), what(split, true)}].insert(warp->index);
-          if (const auto offset = waited_mbarrier(split)) mbarriers[{cta->linear, *offset}] = cta.get();
+          if (const auto wait = mbarrier_wait(split)) mbarriers[{cta->linear, wait->offset}] = cta.get();
           if (first) {
             first = false;
             report.fault.function = function;

@@ -58,7 +58,7 @@ case $project in
       program thunderkittens_level_$level thunderkittens_levels "-DLEVEL=\"gemm/educational_h100/level_$level.cu\""
     done ;;
   flash-attention)
-    for width in 64 128; do
+    for width in 64 96 128 192 256; do
       program flash_attention_bf16_$width flash_attention_forward -DELEMENT=cutlass::bfloat16_t -DWIDTH=$width
       program flash_attention_f16_$width flash_attention_forward -DELEMENT=cutlass::half_t -DWIDTH=$width
     done
