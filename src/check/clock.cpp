@@ -1,153 +1,137 @@
 // SPDX-FileCopyrightText: The sluice authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Joins of clocks. The uniform case, one value for all lanes, is the common one.
+// Joins of clocks. Arrays are as long as their domain had columns when they were made, and that hardly
+// changes once a kernel is in its main loop: equal lengths are the common case, compared and joined in one
+// pass each.
 #include "check/clock.hpp"
 
 #include <algorithm>
-#include <bit>
+#include <new>
 
 namespace sluice::check {
 
-Time LaneTimes::of(uint32_t lane) const {
-  if (each_ != nullptr) return (*each_)[lane];
-  return (further_ >> lane & 1) != 0 ? some_ : all_;
+// --- one domain ---------------------------------------------------------------------------------------
+
+Times::Times(DomainId domain, const Agents& agents)
+    : Times(make(domain, static_cast<uint32_t>(agents.parents(domain).size()))) {
+  std::fill_n(values(), block_->size, 0);
 }
 
-bool LaneTimes::covers_each(uint32_t lanes, Time time) const {
-  for (uint32_t m = lanes; m != 0; m &= m - 1) {
-    if ((*each_)[static_cast<size_t>(std::countr_zero(m))] < time) return false;
-  }
-  return true;
+Times Times::make(DomainId domain, uint32_t size) {
+  Times made;
+  made.block_ = new (::operator new(sizeof(Block) + size * sizeof(Time))) Block{1, domain, size};
+  return made;
 }
 
-bool LaneTimes::covers_any(uint32_t lanes, Time time) const {
-  if (time <= all_) return true;
-  if (each_ == nullptr) return time <= some_ && (lanes & further_) != 0;
-  for (uint32_t m = lanes; m != 0; m &= m - 1) {
-    if ((*each_)[static_cast<size_t>(std::countr_zero(m))] >= time) return true;
-  }
-  return false;
+uint32_t Times::ancestor(uint32_t column, const Agents& agents) const {
+  const std::vector<uint32_t>& parents = agents.parents(block_->domain);
+  while (column >= block_->size) column = parents[column];
+  return column;
 }
 
-std::array<Time, kLanes> LaneTimes::spread() const {
-  if (each_ != nullptr) return *each_;
-  std::array<Time, kLanes> times;
-  for (uint32_t i = 0; i < kLanes; ++i) times[i] = (further_ >> i & 1) != 0 ? some_ : all_;
-  return times;
+Times Times::grown(const Agents& agents) const {
+  const std::vector<uint32_t>& parents = agents.parents(block_->domain);
+  const uint32_t old_size = block_->size, size = static_cast<uint32_t>(parents.size());
+  Times longer = make(block_->domain, size);
+  Time* const values = longer.values();
+  std::copy_n(this->values(), old_size, values);
+  for (uint32_t i = old_size; i < size; ++i) values[i] = values[parents[i]];
+  return longer;
 }
 
-void LaneTimes::set(const std::array<Time, kLanes>& times) {
-  Time low = times[0], high = times[0];
-  for (const Time t : times) {
-    low = std::min(low, t);
-    high = std::max(high, t);
-  }
-  uint32_t further = 0, between = 0;
-  for (uint32_t i = 0; i < kLanes; ++i) {
-    further |= uint32_t{times[i] == high} << i;
-    between |= uint32_t{times[i] != high && times[i] != low};
-  }
-  all_ = low;
-  some_ = high;
-  further_ = low == high ? 0 : further;
-  each_ = between == 0 ? nullptr : std::make_shared<const std::array<Time, kLanes>>(times);
+void Times::raise(uint32_t column, Time time, const Agents& agents) {
+  if (of(column, agents) >= time) return;
+  // A short array must not change: what it says of a column would be said of those divided from it, too.
+  const bool is_short = block_->size < agents.parents(block_->domain).size();
+  if (is_short || block_->users > 1) *this = grown(agents);
+  values()[column] = time;
 }
 
-void LaneTimes::raise(uint32_t lanes, Time time) {
-  if (covers(lanes, time)) return;
-  if (each_ == nullptr) {
-    if (lanes == kAllLanes && (further_ == 0 || time >= some_)) {
-      all_ = time;
-      further_ = 0;
-      some_ = time;
-      return;
-    }
-    if ((further_ & ~lanes) == 0 && time >= some_) {
-      further_ = lanes;
-      some_ = time;
-      return;
-    }
+void Times::join(const Times& other, const Agents& agents) {
+  if (block_ == other.block_) return;
+  if (block_->size != other.block_->size) {
+    const auto size = static_cast<uint32_t>(agents.parents(block_->domain).size());
+    const Times theirs = other.block_->size < size ? other.grown(agents) : other;
+    if (block_->size < size) *this = grown(agents);
+    return join(theirs, agents);
   }
-  std::array<Time, kLanes> times = spread();
-  for (uint32_t m = lanes; m != 0; m &= m - 1) {
-    Time& t = times[static_cast<size_t>(std::countr_zero(m))];
-    t = std::max(t, time);
+  const uint32_t size = block_->size;
+  Time* mine = values();
+  const Time* const theirs = other.values();
+  Time they_know = 0, i_know = 0;
+  for (uint32_t i = 0; i < size; ++i) {
+    const Time both = std::max(mine[i], theirs[i]);
+    they_know |= both ^ mine[i];
+    i_know |= both ^ theirs[i];
   }
-  set(times);
-}
-
-void LaneTimes::join(const LaneTimes& other) {
-  // Mostly one of the two knows all that the other knows.
-  if (other.high() <= all_ || (each_ != nullptr && each_ == other.each_)) return;
-  if (high() <= other.all_) {
+  if (they_know == 0) return;
+  if (i_know == 0) {
     *this = other;
     return;
   }
-  if (each_ == nullptr && other.each_ == nullptr && further_ == other.further_) {
-    all_ = std::max(all_, other.all_);
-    some_ = std::max(some_, other.some_);
-    if (some_ <= all_) further_ = 0;
+  if (block_->users > 1) {
+    const Times before = std::exchange(*this, make(block_->domain, size));
+    const Time* const old = before.values();
+    mine = values();
+    for (uint32_t i = 0; i < size; ++i) mine[i] = std::max(old[i], theirs[i]);
     return;
   }
-  const std::array<Time, kLanes> mine = spread(), theirs = other.spread();
-  std::array<Time, kLanes> both;
-  Time from_mine = 0, from_theirs = 0;
-  for (uint32_t i = 0; i < kLanes; ++i) {
-    both[i] = std::max(mine[i], theirs[i]);
-    from_mine |= both[i] ^ mine[i];
-    from_theirs |= both[i] ^ theirs[i];
+  for (uint32_t i = 0; i < size; ++i) mine[i] = std::max(mine[i], theirs[i]);
+}
+
+// --- all domains --------------------------------------------------------------------------------------
+
+namespace {
+
+bool before(const Times& times, DomainId domain) {
+  return times.domain() < domain;
+}
+
+}  // namespace
+
+const Times* Clock::find_in_rest(DomainId domain) const {
+  const auto at = std::lower_bound(rest_.begin(), rest_.end(), domain, before);
+  return at != rest_.end() && at->domain() == domain ? &*at : nullptr;
+}
+
+bool Clock::covers_any(const Agents& agents, AgentId agent, uint32_t lanes, Time time) const {
+  const Times* const times = find(agents.domain(agent));
+  if (times == nullptr || agent == 0) return false;
+  const std::vector<Agents::Column>& columns = agents.columns(agent);
+  return std::any_of(columns.begin(), columns.end(), [&](const Agents::Column& column) {
+    return (column.lanes & lanes) != 0 && times->of(column.index, agents) >= time;
+  });
+}
+
+Times& Clock::insert(Times times) {
+  if (!first_) return first_ = std::move(times);
+  const auto at = std::lower_bound(rest_.begin(), rest_.end(), times.domain(), before);
+  return *rest_.insert(at, std::move(times));
+}
+
+void Clock::raise(Agents& agents, AgentId agent, uint32_t lanes, Time time) {
+  if (time == 0 || lanes == 0 || agent == 0 || covers(agents, agent, lanes, time)) return;
+  const DomainId domain = agents.domain(agent);
+  const std::vector<Agents::Column>& columns = agents.divided(agent, lanes);
+  Times* const known = find(domain);
+  Times& times = known != nullptr ? *known : insert(Times(domain, agents));
+  for (const Agents::Column& column : columns) {
+    if ((column.lanes & lanes) != 0) times.raise(column.index, time, agents);
   }
-  if (from_mine == 0) return;
-  if (from_theirs == 0)
-    *this = other;
+}
+
+void Clock::join(const Times& times, const Agents& agents) {
+  Times* const known = find(times.domain());
+  if (known != nullptr)
+    known->join(times, agents);
   else
-    set(both);
+    insert(times);
 }
 
-const LaneTimes* Clock::find(AgentId agent) const {
-  const auto at = std::lower_bound(entries_.begin(), entries_.end(), agent,
-                                   [](const Entry& entry, AgentId id) { return entry.agent < id; });
-  return at != entries_.end() && at->agent == agent ? &at->times : nullptr;
-}
-
-void Clock::raise(AgentId agent, uint32_t lanes, Time time) {
-  if (time == 0) return;
-  auto at = std::lower_bound(entries_.begin(), entries_.end(), agent,
-                             [](const Entry& entry, AgentId id) { return entry.agent < id; });
-  if (at == entries_.end() || at->agent != agent) at = entries_.insert(at, Entry{agent, {}});
-  at->times.raise(lanes, time);
-}
-
-void Clock::join(const Clock& other) {
-  if (other.entries_.empty()) return;
-  if (entries_.empty()) {
-    entries_ = other.entries_;
-    return;
-  }
-  // Mostly both know the same agents: then nothing moves.
-  size_t missing = 0;
-  auto mine = entries_.begin();
-  for (const Entry& theirs : other.entries_) {
-    while (mine != entries_.end() && mine->agent < theirs.agent) ++mine;
-    if (mine != entries_.end() && mine->agent == theirs.agent)
-      mine->times.join(theirs.times);
-    else
-      ++missing;
-  }
-  if (missing == 0) return;
-  std::vector<Entry> merged;
-  merged.reserve(entries_.size() + missing);
-  mine = entries_.begin();
-  for (const Entry& theirs : other.entries_) {
-    while (mine != entries_.end() && mine->agent < theirs.agent) merged.push_back(std::move(*mine++));
-    if (mine != entries_.end() && mine->agent == theirs.agent)
-      merged.push_back(std::move(*mine++));
-    else
-      merged.push_back(theirs);
-  }
-  while (mine != entries_.end()) merged.push_back(std::move(*mine++));
-  entries_ = std::move(merged);
+void Clock::join(const Clock& other, const Agents& agents) {
+  if (other.first_) join(other.first_, agents);
+  for (const Times& times : other.rest_) join(times, agents);
 }
 
 }  // namespace sluice::check

@@ -1,82 +1,100 @@
 // SPDX-FileCopyrightText: The sluice authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Vector clocks. An agent is a warp or a kind of asynchronous work with its own time; agents have 32 lanes,
-// so that a clock can say how far it knows each lane of a warp (lanes that run together share most values).
-// An access is stamped with agent, lanes and time, and a clock covers it when it knows those lanes up to that
-// time.
+// Vector clocks. A clock says up to which time it knows each lane of each agent; an access is stamped with
+// agent, lanes and time, and a clock covers it when it knows those lanes up to that time.
 //
 // Source: vector clocks with one component per warp, as FastTrack (Flanagan, Freund: "FastTrack: efficient
 // and precise dynamic race detection") has one per thread. Differences: lanes of one warp are told apart
-// inside the component; asynchronous copies are not agents one by one, but share the agent of what they are
-// waited for with (a barrier's copies, a lane's bulk groups, a warpgroup's products), whose time is the
-// ordinal of the phase, group or product. Knowing one phase means knowing all phases before it, so nothing
-// has to be recycled.
+// where they have to be (agents.hpp); asynchronous copies are not agents one by one, but share the agent of
+// what they are waited for with, whose time is the ordinal of the phase, group or product. Knowing one phase
+// means knowing all phases before it, so nothing has to be recycled.
+//
+// Clocks that know the same share their memory, and one that changes copies it first. So a copy of a clock
+// costs nothing, and a join of two that have met is a comparison of pointers.
 #pragma once
 
-#include <array>
-#include <cstdint>
-#include <memory>
+#include <utility>
 #include <vector>
+
+#include "check/agents.hpp"
 
 namespace sluice::check {
 
-using AgentId = uint32_t;
-using Time = uint32_t;
-
-constexpr uint32_t kLanes = 32;
-constexpr uint32_t kAllLanes = 0xffffffffu;
-
-/// How far 32 lanes are known. Most have one value; some lanes may be known further; `each` holds what fits
-/// neither form.
-class LaneTimes {
+/// The times of one domain's columns: a reference to shared memory, or null. Counted without locks: clocks
+/// belong to one checker, and a checker to one thread.
+class Times {
  public:
-  Time of(uint32_t lane) const;
-  bool covers(uint32_t lanes, Time time) const {
-    if (time <= all_) return true;
-    if (each_ == nullptr) return time <= some_ && (lanes & ~further_) == 0;
-    return covers_each(lanes, time);
+  Times() = default;
+  /// Of a domain that nothing is known of.
+  Times(DomainId domain, const Agents& agents);
+  Times(const Times& other) : block_(other.block_) {
+    if (block_ != nullptr) ++block_->users;
   }
-  /// Whether any of the lanes is known up to `time`.
-  bool covers_any(uint32_t lanes, Time time) const;
-  void raise(uint32_t lanes, Time time);
-  void join(const LaneTimes& other);
+  Times(Times&& other) noexcept : block_(std::exchange(other.block_, nullptr)) {}
+  Times& operator=(Times other) noexcept {
+    std::swap(block_, other.block_);
+    return *this;
+  }
+  ~Times() {
+    if (block_ != nullptr && --block_->users == 0) ::operator delete(block_);
+  }
+
+  explicit operator bool() const { return block_ != nullptr; }
+  bool operator==(const Times& other) const { return block_ == other.block_; }
+  DomainId domain() const { return block_->domain; }
+  Time of(uint32_t column, const Agents& agents) const {
+    if (column >= block_->size) column = ancestor(column, agents);
+    return values()[column];
+  }
+  void raise(uint32_t column, Time time, const Agents& agents);
+  void join(const Times& other, const Agents& agents);
 
  private:
-  Time high() const { return each_ != nullptr || further_ != 0 ? some_ : all_; }
-  bool covers_each(uint32_t lanes, Time time) const;
-  void set(const std::array<Time, kLanes>& times);
-  std::array<Time, kLanes> spread() const;
+  struct Block {
+    uint32_t users = 1;
+    DomainId domain = 0;
+    uint32_t size = 0;  ///< columns, at least one; their times follow
+  };
+  Time* values() const { return reinterpret_cast<Time*>(block_ + 1); }
+  uint32_t ancestor(uint32_t column, const Agents& agents) const;
+  static Times make(DomainId domain, uint32_t size);
+  /// A copy with all columns that its domain has now.
+  Times grown(const Agents& agents) const;
 
-  Time all_ = 0;          ///< every lane is known at least this far
-  Time some_ = 0;         ///< lanes of `further_` are known this far; with `each` the furthest of all
-  uint32_t further_ = 0;  ///< some_ > all_ if not empty
-  std::shared_ptr<const std::array<Time, kLanes>> each_;
+  Block* block_ = nullptr;
 };
 
-/// Knowledge about all agents: sorted by agent, those not listed are not known at all.
+/// Knowledge about all agents. Mostly they are of one domain.
 class Clock {
  public:
-  bool covers(AgentId agent, uint32_t lanes, Time time) const {
-    const LaneTimes* const times = find(agent);
-    return times != nullptr && times->covers(lanes, time);
+  bool covers(const Agents& agents, AgentId agent, uint32_t lanes, Time time) const {
+    const Times* const times = find(agents.domain(agent));
+    if (times == nullptr || agent == 0) return false;
+    for (const Agents::Column& column : agents.columns(agent)) {
+      if ((column.lanes & lanes) != 0 && times->of(column.index, agents) < time) return false;
+    }
+    return true;
   }
-  bool covers_any(AgentId agent, uint32_t lanes, Time time) const {
-    const LaneTimes* const times = find(agent);
-    return times != nullptr && times->covers_any(lanes, time);
-  }
-  bool knows(AgentId agent) const { return find(agent) != nullptr; }
-  void raise(AgentId agent, uint32_t lanes, Time time);
-  void join(const Clock& other);
-  bool empty() const { return entries_.empty(); }
+  /// Whether any of the lanes is known up to `time`.
+  bool covers_any(const Agents& agents, AgentId agent, uint32_t lanes, Time time) const;
+  void raise(Agents& agents, AgentId agent, uint32_t lanes, Time time);
+  void join(const Clock& other, const Agents& agents);
+  /// Whether the two are known to be equal, since they share their memory.
+  bool is_same(const Clock& other) const { return first_ == other.first_ && rest_ == other.rest_; }
 
  private:
-  struct Entry {
-    AgentId agent;
-    LaneTimes times;
-  };
-  const LaneTimes* find(AgentId agent) const;
-  std::vector<Entry> entries_;
+  const Times* find(DomainId domain) const {
+    if (first_ && first_.domain() == domain) return &first_;
+    return rest_.empty() ? nullptr : find_in_rest(domain);
+  }
+  const Times* find_in_rest(DomainId domain) const;
+  Times* find(DomainId domain) { return const_cast<Times*>(std::as_const(*this).find(domain)); }
+  Times& insert(Times times);
+  void join(const Times& times, const Agents& agents);
+
+  Times first_;              ///< of the domain that it has heard of first
+  std::vector<Times> rest_;  ///< of others, sorted by domain
 };
 
 }  // namespace sluice::check

@@ -178,7 +178,7 @@ void Ledger::check_visible(Barrier& b, const Event& e, const char* what) {
   order_.for_strands(w, e.lanes, [&](Strand& strand, uint32_t lanes) {
     const bool ordered = order_.covers(w, strand, lanes, b.init.agent, b.init.lanes, b.init.time);
     // After the cluster barrier with a relaxed arrival, the init fence carries the init.
-    const bool met = strand.known.control.covers(b.init.agent, b.init.lanes, b.init.time);
+    const bool met = strand.known.control.covers(order_.agents(), b.init.agent, b.init.lanes, b.init.time);
     ran &= ordered || met;
     visible &= ordered || (b.init_fenced && met);
   });

@@ -39,7 +39,7 @@ void Ledger::check_order(Barrier& b, const Event& e, WarpOrder& w, Strand& stran
   if (phase == 0) return;
   const auto known = [&](const Stamp& s) {
     return (s.agent == w.agent && (s.lanes & lanes) != 0) ||
-           strand.known.order.covers_any(s.agent, s.lanes, s.time);
+           strand.known.order.covers_any(order_.agents(), s.agent, s.lanes, s.time);
   };
   const bool knows_all =
       b.last.copies.empty() && !b.last.arrivals.empty() &&
@@ -124,7 +124,7 @@ void Ledger::deferred_arrival(const Event& e) {
   order_.release(b->collecting, op->start, b->cta);
   const CtaOrder* const cta = order_.find_cta(op->cta);
   const AgentId copies = cta != nullptr && op->warp < cta->warps.size() ? cta->warps[op->warp].cp_async : 0;
-  if (copies != 0) b->collecting.own.order.raise(copies, op->lanes, static_cast<Time>(op->group + 1));
+  if (copies != 0) order_.raise(b->collecting.own.order, copies, op->lanes, static_cast<Time>(op->group + 1));
   b->pending -= 1;
 }
 
@@ -151,9 +151,7 @@ void Ledger::complete(const Event& e) {
                    static_cast<uint64_t>(bytes));
   if (const Order::Operation* const op = order_.find_operation(e.operation)) {
     order_.release(b->collecting, op->start, b->cta);
-    const auto time = static_cast<Time>(b->phase + 1);
-    for (Clock* const clock : {&b->collecting.own.order, &b->collecting.own.wide, &b->collecting.own.control})
-      clock->raise(b->copies, kAllLanes, time);
+    order_.raise(b->collecting.own, b->copies, kAllLanes, static_cast<Time>(b->phase + 1));
   } else if (e.operation == 0) {
     // MODEL: mbarrier.complete_tx stands for a copy, so whoever waits for it runs after the thread; the ISA
     // calls it relaxed.

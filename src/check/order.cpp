@@ -39,12 +39,11 @@ Time Strand::hand_over() {
 void Order::begin_launch(const Event& e) {
   *this = Order();
   for (const uint32_t extent : e.details->cluster) cluster_size_ *= extent;
-  new_agent({});  // 0 is nobody
 }
 
 AgentId Order::new_agent(Agent agent) {
-  agents_.push_back(agent);
-  return static_cast<AgentId>(agents_.size() - 1);
+  const CtaOrder* const cta = find_cta(agent.cta);
+  return agents_.add(agent, cta == nullptr ? 0 : cta->cluster + 1);
 }
 
 const CtaOrder* Order::find_cta(uint32_t linear) const {
@@ -91,7 +90,7 @@ void Order::exit_lanes(const Event& e) {
   WarpOrder& warp = cta.warps[e.warp];
   if (in_clusters()) {
     for_strands(warp, e.lanes, [&](Strand& strand, uint32_t lanes) {
-      cta.at_exit.join(strand.known.control);
+      cta.at_exit.join(strand.known.control, agents_);
       add_own(cta.at_exit, warp, lanes, strand.hand_over());
     });
   }
@@ -115,7 +114,7 @@ bool Order::waited(const WarpOrder& warp, AgentId a, uint32_t lanes, Time time) 
 }
 
 void Order::add_own(Clock& clock, const WarpOrder& warp, uint32_t lanes, Time time) {
-  clock.raise(warp.agent, lanes, time);
+  clock.raise(agents_, warp.agent, lanes, time);
   if (!warp.uses_groups) return;
   const auto raise = [&](AgentId agent, const std::array<Time, kLanes>& times) {
     for (uint32_t rest = lanes; agent != 0 && rest != 0;) {
@@ -125,7 +124,7 @@ void Order::add_own(Clock& clock, const WarpOrder& warp, uint32_t lanes, Time ti
         const auto lane = static_cast<uint32_t>(std::countr_zero(m));
         if (times[lane] == value) equal |= bit(lane);
       }
-      clock.raise(agent, equal, value);
+      clock.raise(agents_, agent, equal, value);
       rest &= ~equal;
     }
   };
@@ -134,19 +133,8 @@ void Order::add_own(Clock& clock, const WarpOrder& warp, uint32_t lanes, Time ti
   raise(warp.cp_async, warp.cp_async_waited);
 }
 
-void Order::add_own(Knowledge& knowledge, const WarpOrder& warp, uint32_t lanes, Time time) const {
-  add_own(knowledge.order, warp, lanes, time);
-  if (!in_clusters()) return;
-  add_own(knowledge.wide, warp, lanes, time);
-  add_own(knowledge.control, warp, lanes, time);
-}
-
-void Order::join(Knowledge& knowledge, const Knowledge& other) const {
-  knowledge.order.join(other.order);
-  knowledge.fenced.join(other.fenced);
-  if (!in_clusters()) return;
-  knowledge.wide.join(other.wide);
-  knowledge.control.join(other.control);
+void Order::add_own(Knowledge& knowledge, const WarpOrder& warp, uint32_t lanes, Time time) {
+  learn(knowledge, {}, true, [&](Clock& clock) { add_own(clock, warp, lanes, time); });
 }
 
 void Order::split(WarpOrder& warp, uint32_t lanes) {
@@ -166,7 +154,8 @@ void Order::meet(WarpOrder& warp, uint32_t lanes) {
   const auto first = std::find_if(warp.strands.begin(), warp.strands.end(), inside);
   if (first == warp.strands.end()) return;
   const auto others = std::count_if(warp.strands.begin(), warp.strands.end(), inside) - 1;
-  const bool known = !first->touched && first->known.order.covers(warp.agent, first->lanes, first->time - 1);
+  const bool known =
+      !first->touched && first->known.order.covers(agents_, warp.agent, first->lanes, first->time - 1);
   if (others == 0 && known) return;
   Strand met = std::move(*first);
   add_own(met.known, warp, met.lanes, met.hand_over());
@@ -190,41 +179,21 @@ void Order::release(SyncPoint& point, WarpOrder& warp, Strand& strand, uint32_t 
                     bool wide) {
   const Time time = strand.hand_over();
   const bool from_owner = warp.cta == owner;
-  Knowledge& target = from_owner ? point.own : point.remote;
-  target.order.join(strand.known.order);
-  target.fenced.join(strand.known.fenced);
-  add_own(target.order, warp, lanes, time);
-  if (!in_clusters()) return;
-  target.control.join(strand.known.control);
-  add_own(target.control, warp, lanes, time);
-  if (!from_owner && !wide) return;
-  target.wide.join(strand.known.wide);
-  add_own(target.wide, warp, lanes, time);
+  learn(from_owner ? point.own : point.remote, strand.known, from_owner || wide,
+        [&](Clock& clock) { add_own(clock, warp, lanes, time); });
 }
 
 void Order::release(SyncPoint& point, const Start& start, uint32_t owner) {
-  Knowledge& target = start.cta == owner ? point.own : point.remote;
-  const Knowledge& base = *start.base;
-  target.order.join(base.order);
-  target.fenced.join(base.fenced);
-  target.order.raise(start.agent, start.lanes, start.time);
-  if (!in_clusters()) return;
-  target.control.join(base.control);
-  target.control.raise(start.agent, start.lanes, start.time);
   // What the issuer of a copy did through the generic proxy is not promised to the other CTA.
-  if (start.cta != owner) return;
-  target.wide.join(base.wide);
-  target.wide.raise(start.agent, start.lanes, start.time);
+  const bool from_owner = start.cta == owner;
+  learn(from_owner ? point.own : point.remote, *start.base, from_owner,
+        [&](Clock& clock) { clock.raise(agents_, start.agent, start.lanes, start.time); });
 }
 
 void Order::acquire(const SyncPoint& point, Strand& strand, bool wide) {
   join(strand.known, point.own);
+  if (in_clusters()) learn(strand.known, point.remote, wide, [](Clock&) {});
   strand.changed();
-  if (!in_clusters()) return;
-  strand.known.order.join(point.remote.order);
-  strand.known.fenced.join(point.remote.fenced);
-  strand.known.control.join(point.remote.control);
-  if (wide) strand.known.wide.join(point.remote.wide);
 }
 
 // --- events -------------------------------------------------------------------------------------------
@@ -273,7 +242,7 @@ void Order::fence(const Event& e) {
   if (e.kind == Kind::ProxyFence) {
     if (e.proxy != event::Proxy::Async) return;
     for_split(w, e.lanes, [&](Strand& strand) {
-      strand.known.fenced.join(strand.known.order);
+      strand.known.fenced.join(strand.known.order, agents_);
       add_own(strand.known.fenced, w, strand.lanes, strand.hand_over());
       strand.changed();
     });
@@ -353,11 +322,10 @@ void Order::cluster_barrier(const Event& e) {
   if (e.kind == Kind::ClusterArrive) {
     for_strands(w, e.lanes, [&](Strand& strand, uint32_t lanes) {
       const Time time = strand.hand_over();
-      point.control.join(strand.known.control);
-      add_own(point.control, w, lanes, time);
-      if (e.semantics == Semantics::Relaxed) return;
-      join(point, strand.known);
-      add_own(point, w, lanes, time);
+      const auto own = [&](Clock& clock) { add_own(clock, w, lanes, time); };
+      if (e.semantics != Semantics::Relaxed) return learn(point, strand.known, true, own);
+      point.control.join(strand.known.control, agents_);
+      own(point.control);
     });
     return;
   }

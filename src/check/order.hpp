@@ -42,8 +42,8 @@ struct Start {
   Time time = 0;
   uint32_t cta = 0;
 
-  bool covers(AgentId a, uint32_t l, Time t) const {
-    return (a == agent && (l & ~lanes) == 0 && t <= time) || base->order.covers(a, l, t);
+  bool covers(const Agents& agents, AgentId a, uint32_t l, Time t) const {
+    return (a == agent && (l & ~lanes) == 0 && t <= time) || base->order.covers(agents, a, l, t);
   }
 };
 
@@ -52,14 +52,6 @@ struct Start {
 struct SyncPoint {
   Knowledge own;
   Knowledge remote;
-};
-
-enum class AgentKind : uint8_t { Warp, CpAsync, BulkReads, BulkWrites, Wgmma, Copies };
-
-struct Agent {
-  AgentKind kind{};
-  uint32_t cta = 0;
-  uint32_t index = 0;  ///< warp, warpgroup, or the barrier's offset
 };
 
 /// Lanes of a warp that have learnt the same.
@@ -124,6 +116,7 @@ class Order {
   uint32_t cta_of_rank(uint32_t cta, uint32_t rank) const;
   WarpOrder& warp(const event::Event& e) { return ctas_[e.cta].warps[e.warp]; }
   bool in_clusters() const { return cluster_size_ > 1; }
+  const Agents& agents() const { return agents_; }
   const Agent& agent(AgentId id) const { return agents_[id]; }
   AgentId new_agent(Agent agent);
 
@@ -148,11 +141,20 @@ class Order {
               Time t) const {
     if (a == warp.agent && (l & ~lanes) == 0) return true;
     if (warp.uses_groups && (l & ~lanes) == 0 && waited(warp, a, l, t)) return true;
-    return strand.known.order.covers(a, l, t);
+    return strand.known.order.covers(agents_, a, l, t);
   }
 
   /// Adds what `other` knows.
-  void join(Knowledge& knowledge, const Knowledge& other) const;
+  void join(Knowledge& knowledge, const Knowledge& other) {
+    learn(knowledge, other, true, [](Clock&) {});
+  }
+  /// Adds what these lanes of the agent did up to `time`.
+  void raise(Knowledge& knowledge, AgentId agent, uint32_t lanes, Time time) {
+    learn(knowledge, {}, true, [&](Clock& clock) { clock.raise(agents_, agent, lanes, time); });
+  }
+  void raise(Clock& clock, AgentId agent, uint32_t lanes, Time time) {
+    clock.raise(agents_, agent, lanes, time);
+  }
 
   // --- handing over -------------------------------------------------------------------------------------
   /// `wide`: the release reaches other CTAs. `owner`: the CTA that the sync point belongs to.
@@ -175,8 +177,10 @@ class Order {
 
  private:
   static bool waited(const WarpOrder& warp, AgentId a, uint32_t lanes, Time time);
-  static void add_own(Clock& clock, const WarpOrder& warp, uint32_t lanes, Time time);
-  void add_own(Knowledge& knowledge, const WarpOrder& warp, uint32_t lanes, Time time) const;
+  template <class Own>
+  void learn(Knowledge& knowledge, const Knowledge& other, bool wide, Own&& add_own);
+  void add_own(Clock& clock, const WarpOrder& warp, uint32_t lanes, Time time);
+  void add_own(Knowledge& knowledge, const WarpOrder& warp, uint32_t lanes, Time time);
   void split(WarpOrder& warp, uint32_t lanes);
   void meet(WarpOrder& warp, uint32_t lanes);
   Start start_now(WarpOrder& warp, uint32_t lanes);
@@ -193,12 +197,40 @@ class Order {
   void wgmma_issue(const event::Event& e);
 
   uint32_t cluster_size_ = 1;
-  std::vector<Agent> agents_;
+  Agents agents_;
   std::unordered_map<uint32_t, CtaOrder> ctas_;
   std::map<std::pair<uint32_t, uint32_t>, uint32_t> ranks_;            ///< (cluster, rank) -> CTA
   std::map<std::pair<uint32_t, uint64_t>, Knowledge> cluster_points_;  ///< (cluster, phase)
   std::unordered_map<uint64_t, Operation> operations_;
   std::unordered_map<uint64_t, Knowledge> addresses_;  ///< of strong accesses
 };
+
+/// Adds what `other` knows, and what `add_own` adds to a clock, to all layers; to `wide` only if the edge
+/// reaches other CTAs. Mostly some of the layers are the same, and stay so.
+template <class Own>
+void Order::learn(Knowledge& knowledge, const Knowledge& other, bool wide, Own&& add_own) {
+  knowledge.fenced.join(other.fenced, agents_);
+  const auto update = [&](Clock& clock, const Clock& from) {
+    clock.join(from, agents_);
+    add_own(clock);
+  };
+  if (!in_clusters()) return update(knowledge.order, other.order);
+  const auto like_order = [&](Clock Knowledge::*layer) {
+    return (knowledge.*layer).is_same(knowledge.order) && (other.*layer).is_same(other.order);
+  };
+  const bool one_wide = wide && like_order(&Knowledge::wide);
+  const bool one_control = like_order(&Knowledge::control);
+  if (one_wide) knowledge.wide = {};
+  if (one_control) knowledge.control = {};
+  update(knowledge.order, other.order);
+  if (one_wide)
+    knowledge.wide = knowledge.order;
+  else if (wide)
+    update(knowledge.wide, other.wide);
+  if (one_control)
+    knowledge.control = knowledge.order;
+  else
+    update(knowledge.control, other.control);
+}
 
 }  // namespace sluice::check

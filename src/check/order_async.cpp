@@ -23,11 +23,7 @@ constexpr size_t kMostStarts = 64;  ///< of products, kept for those who still w
 std::shared_ptr<const Knowledge> Order::shared_start(WarpOrder& warp, uint32_t lanes) {
   const Start start = start_now(warp, lanes);
   auto own = std::make_shared<Knowledge>(*start.base);
-  own->order.raise(start.agent, start.lanes, start.time);
-  if (in_clusters()) {
-    own->wide.raise(start.agent, start.lanes, start.time);
-    own->control.raise(start.agent, start.lanes, start.time);
-  }
+  raise(*own, start.agent, start.lanes, start.time);
   return own;
 }
 
@@ -135,13 +131,9 @@ void Order::group_wait(const Event& e) {
       if (ordinal < done) started = start;
     }
     for_split(w, e.lanes, [&](Strand& strand) {
-      if (strand.known.order.covers(group.agent, kAllLanes, static_cast<Time>(done))) return;
+      if (strand.known.order.covers(agents_, group.agent, kAllLanes, static_cast<Time>(done))) return;
       if (started != nullptr) join(strand.known, *started);
-      strand.known.order.raise(group.agent, kAllLanes, static_cast<Time>(done));
-      if (in_clusters()) {
-        strand.known.wide.raise(group.agent, kAllLanes, static_cast<Time>(done));
-        strand.known.control.raise(group.agent, kAllLanes, static_cast<Time>(done));
-      }
+      raise(strand.known, group.agent, kAllLanes, static_cast<Time>(done));
       strand.changed();
     });
     return;

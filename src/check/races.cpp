@@ -153,7 +153,7 @@ void Races::touch(Access& access, uint64_t address, uint64_t bytes) {
 
 bool Races::ordered(const Access& access, const Record& older) const {
   const Stamp& s = older.stamp;
-  if (access.start != nullptr) return access.start->covers(s.agent, s.lanes, s.time);
+  if (access.start != nullptr) return access.start->covers(order_.agents(), s.agent, s.lanes, s.time);
   return order_.covers(*access.warp, *access.strand, access.lanes, s.agent, s.lanes, s.time);
 }
 
@@ -174,14 +174,16 @@ void Races::compare(Access& access, const Record& older, uint64_t address) {
   const bool generic = older.writes() && !older.is_async();
   if (!generic) return;
   if (access.record.is_async()) {
-    if (!access.start->base->fenced.covers(older.stamp.agent, older.stamp.lanes, older.stamp.time))
+    if (!access.start->base->fenced.covers(order_.agents(), older.stamp.agent, older.stamp.lanes,
+                                           older.stamp.time))
       report_fence(access, older, address);
     return;
   }
   if (!order_.in_clusters() || kind != AgentKind::Warp || access.start != nullptr || access.record.writes())
     return;
   if (order_.agent(older.stamp.agent).cta == access.event->cta) return;
-  if (!access.strand->known.wide.covers(older.stamp.agent, older.stamp.lanes, older.stamp.time))
+  if (!access.strand->known.wide.covers(order_.agents(), older.stamp.agent, older.stamp.lanes,
+                                        older.stamp.time))
     report_scope(access, older, address);
 }
 
@@ -203,7 +205,7 @@ void Races::end_cta(const Event& e) {
   shared_.forget(uint64_t{e.cta} << kSharedShift, cta->shared_bytes);
   if (found == remote_.end()) return;
   for (const auto& [agent, record] : found->second) {
-    if (cta->at_exit.covers(agent, record.stamp.lanes, record.stamp.time)) continue;
+    if (cta->at_exit.covers(order_.agents(), agent, record.stamp.lanes, record.stamp.time)) continue;
     const Agent& other = order_.agent(agent);
     findings_.add(
         {.name = "cluster-exit-early",
