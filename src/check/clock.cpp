@@ -11,16 +11,40 @@
 
 namespace sluice::check {
 
+namespace {
+
+constexpr uint32_t kVector = 8;
+
+/// Which of two clocks knows all that the other one knows.
+enum class Known : uint8_t { Apart, ToFirst, ToSecond, ToBoth };
+
+Known compare(const Time* a, const Time* b, uint32_t padded) {
+  Time first_lacks = 0, second_lacks = 0;
+  for (uint32_t i = 0; i < padded / kVector * kVector; ++i) {
+    const Time both = std::max(a[i], b[i]);
+    first_lacks |= both ^ a[i];
+    second_lacks |= both ^ b[i];
+  }
+  return static_cast<Known>((first_lacks == 0 ? 1 : 0) | (second_lacks == 0 ? 2 : 0));
+}
+
+void join_values(Time* result, const Time* a, const Time* b, uint32_t padded) {
+  for (uint32_t i = 0; i < padded / kVector * kVector; ++i) result[i] = std::max(a[i], b[i]);
+}
+
+}  // namespace
+
 // --- one domain ---------------------------------------------------------------------------------------
 
 Times::Times(DomainId domain, const Agents& agents)
     : Times(make(domain, static_cast<uint32_t>(agents.parents(domain).size()))) {
-  std::fill_n(values(), block_->size, 0);
+  std::fill_n(values(), block_->padded, 0);
 }
 
 Times Times::make(DomainId domain, uint32_t size) {
+  const uint32_t padded = (size + kVector - 1) / kVector * kVector;
   Times made;
-  made.block_ = new (::operator new(sizeof(Block) + size * sizeof(Time))) Block{1, domain, size};
+  made.block_ = new (::operator new(sizeof(Block) + padded * sizeof(Time))) Block{1, domain, size, padded};
   return made;
 }
 
@@ -37,6 +61,7 @@ Times Times::grown(const Agents& agents) const {
   Time* const values = longer.values();
   std::copy_n(this->values(), old_size, values);
   for (uint32_t i = old_size; i < size; ++i) values[i] = values[parents[i]];
+  std::fill(values + size, values + longer.block_->padded, 0);
   return longer;
 }
 
@@ -56,28 +81,19 @@ void Times::join(const Times& other, const Agents& agents) {
     if (block_->size < size) *this = grown(agents);
     return join(theirs, agents);
   }
-  const uint32_t size = block_->size;
-  Time* mine = values();
-  const Time* const theirs = other.values();
-  Time they_know = 0, i_know = 0;
-  for (uint32_t i = 0; i < size; ++i) {
-    const Time both = std::max(mine[i], theirs[i]);
-    they_know |= both ^ mine[i];
-    i_know |= both ^ theirs[i];
+  switch (compare(values(), other.values(), block_->padded)) {
+    case Known::ToBoth:
+    case Known::ToFirst:
+      return;
+    case Known::ToSecond:
+      *this = other;
+      return;
+    case Known::Apart:
+      break;
   }
-  if (they_know == 0) return;
-  if (i_know == 0) {
-    *this = other;
-    return;
-  }
-  if (block_->users > 1) {
-    const Times before = std::exchange(*this, make(block_->domain, size));
-    const Time* const old = before.values();
-    mine = values();
-    for (uint32_t i = 0; i < size; ++i) mine[i] = std::max(old[i], theirs[i]);
-    return;
-  }
-  for (uint32_t i = 0; i < size; ++i) mine[i] = std::max(mine[i], theirs[i]);
+  const Times before = *this;
+  if (block_->users > 2) *this = make(block_->domain, block_->size);
+  join_values(values(), before.values(), other.values(), block_->padded);
 }
 
 // --- all domains --------------------------------------------------------------------------------------

@@ -54,7 +54,8 @@ class Times {
   struct Block {
     uint32_t users = 1;
     DomainId domain = 0;
-    uint32_t size = 0;  ///< columns, at least one; their times follow
+    uint32_t size = 0;    ///< columns, at least one; their times follow
+    uint32_t padded = 0;  ///< the same, rounded up to whole vectors; the rest is zero
   };
   Time* values() const { return reinterpret_cast<Time*>(block_ + 1); }
   uint32_t ancestor(uint32_t column, const Agents& agents) const;

@@ -41,27 +41,28 @@ void Deadlock::begin_launch(const event::LaunchDetails& details) {
 void Deadlock::apply(const Event& e) {
   if (e.kind != Kind::Stuck && e.kind != Kind::MbarrierPending && e.kind != Kind::MbarrierWait) return;
   const AgentId agent = order_.warp(e).agent;
+  if (polls_.size() <= agent) polls_.resize(agent + 1);
+  Waiter& poll = polls_[agent];
+  if (e.kind == Kind::MbarrierWait) {
+    poll.lanes = 0;
+    return;
+  }
   Waiter w{e.cta, e.warp, e.lanes, e.origin, Waiting::Loop, e.phase, 0};
   const auto key_of = [&](uint64_t address) {
     const auto narrow = static_cast<uint32_t>(address);
     return uint64_t{order_.cta_of_rank(e.cta, narrow >> event::kSharedRankShift)} << 24 |
            (narrow & event::kSharedOffsetMask);
   };
-  if (e.kind == Kind::MbarrierWait) {
-    polls_.erase(agent);
-    return;
-  }
   if (e.kind == Kind::MbarrierPending) {
     w.barrier = key_of(e.addresses[static_cast<size_t>(std::countr_zero(e.lanes))]);
-    polls_[agent] = w;
+    poll = w;
     return;
   }
   w.waiting = static_cast<Waiting>(e.value);
   if (w.waiting == Waiting::Mbarrier) w.barrier = key_of(e.addresses[0]);
-  const auto poll = polls_.find(agent);
-  if ((w.waiting == Waiting::Loop || w.waiting == Waiting::Sleep) && poll != polls_.end()) {
-    w.barrier = poll->second.barrier;
-    w.origin = poll->second.origin;
+  if ((w.waiting == Waiting::Loop || w.waiting == Waiting::Sleep) && poll.lanes != 0) {
+    w.barrier = poll.barrier;
+    w.origin = poll.origin;
   }
   stuck_.push_back(w);
 }
@@ -130,18 +131,11 @@ std::string Deadlock::missing_text(const Barrier& b) const {
     if (cta == nullptr || w.warp >= cta->warps.size()) continue;
     const AgentId agent = cta->warps[w.warp].agent;
     uint32_t missing = 0;
-    const auto here = b.arrived_in.find(agent);
     for (const auto& [key, other] : ledger_.all()) {
-      if (other.receives_bytes != b.receives_bytes || other.cta != b.cta) continue;
-      const auto there = other.arrived_in.find(agent);
-      if (there == other.arrived_in.end()) continue;
-      for (uint32_t lane = 0; lane < kLanes; ++lane) {
-        const bool arrives = there->second[lane] != 0;
-        const bool arrived = here != b.arrived_in.end() && here->second[lane] == b.phase + 1;
-        if (arrives && !arrived) missing |= uint32_t{1} << lane;
-      }
+      if (other.receives_bytes == b.receives_bytes && other.cta == b.cta)
+        missing |= ledger_.arrivers(other, agent);
     }
-    missing &= w.lanes;
+    missing &= w.lanes & ~lanes_of(b.now.arrivals, agent);
     if (missing != 0) text += (text.empty() ? "" : ", ") + lanes_text(w.warp, missing);
   }
   return text;

@@ -11,7 +11,6 @@
 // itself.
 #pragma once
 
-#include <unordered_map>
 #include <vector>
 
 #include "check/findings.hpp"
@@ -61,7 +60,7 @@ class Deadlock {
   uint32_t registers_ = 0, threads_ = 0;
   std::string registers_source_;
   std::vector<Waiter> stuck_;
-  std::unordered_map<AgentId, Waiter> polls_;  ///< by warp: the last wait that found nothing
+  std::vector<Waiter> polls_;  ///< by warp (its agent): the last wait that found nothing; lanes = 0 if none
 };
 
 }  // namespace sluice::check

@@ -39,6 +39,12 @@ void add_contribution(std::vector<Contribution>& list, uint32_t origin, AgentId 
   list.push_back({origin, agent, lanes, amount, time});
 }
 
+uint32_t lanes_of(const std::vector<Contribution>& list, AgentId agent) {
+  uint32_t lanes = 0;
+  for (const Contribution& c : list) lanes |= c.agent == agent ? c.lanes : 0;
+  return lanes;
+}
+
 std::string agent_text(const Event& e) {
   return fmt::format("cta {}, {}", e.cta, lanes_text(e.warp, e.lanes));
 }
@@ -49,8 +55,13 @@ Ledger::Place Ledger::place(const Event& e, uint64_t address) const {
 }
 
 Barrier* Ledger::find(uint32_t cta, uint32_t offset) {
-  const auto found = barriers_.find(key(cta, offset));
-  return found == barriers_.end() ? nullptr : &found->second;
+  const uint64_t wanted = key(cta, offset);
+  Found& found = found_[(offset / 8 ^ cta * 37) % found_.size()];
+  if (found.key == wanted) return found.barrier;
+  const auto at = barriers_.find(wanted);
+  if (at == barriers_.end()) return nullptr;
+  found = {wanted, &at->second};
+  return found.barrier;
 }
 
 Barrier* Ledger::overlapping(uint32_t cta, uint64_t offset, uint64_t bytes) {
@@ -160,6 +171,7 @@ void Ledger::inval(const Event& e) {
   if (required(e, "mbarrier.inval") == nullptr) return;
   const Place at = place(e, address_of(e));
   barriers_.erase(key(at.cta, at.offset));
+  forget_found();
 }
 
 void Ledger::init_fence(const Event& e) {
@@ -173,7 +185,8 @@ void Ledger::init_fence(const Event& e) {
 
 void Ledger::check_visible(Barrier& b, const Event& e, const char* what) {
   WarpOrder& w = order_.warp(e);
-  if (std::find(b.sees_init.begin(), b.sees_init.end(), w.agent) != b.sees_init.end()) return;
+  const uint32_t column = order_.agents().columns(w.agent).front().index;
+  if (column < b.sees_init.size() && b.sees_init[column]) return;
   bool visible = true, ran = true;
   order_.for_strands(w, e.lanes, [&](Strand& strand, uint32_t lanes) {
     const bool ordered = order_.covers(w, strand, lanes, b.init.agent, b.init.lanes, b.init.time);
@@ -183,7 +196,9 @@ void Ledger::check_visible(Barrier& b, const Event& e, const char* what) {
     visible &= ordered || (b.init_fenced && met);
   });
   if (visible) {
-    if (e.lanes == w.live) b.sees_init.push_back(w.agent);
+    if (e.lanes != w.live) return;
+    if (b.sees_init.size() <= column) b.sees_init.resize(column + 1);
+    b.sees_init[column] = true;
     return;
   }
   findings_.add(
@@ -239,6 +254,7 @@ void Ledger::end_cta(uint32_t cta) {
     at = barriers_.erase(at);
   }
   ranges_.erase(cta);
+  forget_found();
 }
 
 }  // namespace sluice::check

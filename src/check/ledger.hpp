@@ -10,6 +10,7 @@
 // or that it knows all arrivals of that phase.
 #pragma once
 
+#include <array>
 #include <map>
 #include <unordered_map>
 #include <vector>
@@ -48,8 +49,10 @@ struct Barrier {
   std::vector<Stamp> waits;  ///< for the phase completed last
   std::vector<Contribution> waiters;
   SyncPoint collecting, completed;  ///< of all phases up to the open one; of those that have completed
-  std::unordered_map<AgentId, std::array<uint64_t, kLanes>> arrived_in;  ///< per lane: last phase, plus one
-  std::vector<AgentId> sees_init;  ///< agents for whom the init is known to be visible
+  /// By the first column of an agent: its lanes that have ever arrived, and whether the init is visible to
+  /// it.
+  std::vector<uint32_t> arrivers;
+  std::vector<bool> sees_init;
   bool receives_bytes = false;
 };
 
@@ -59,6 +62,7 @@ class Ledger {
 
   void begin_launch() {
     barriers_.clear();
+    forget_found();
     ranges_.clear();
     copiers_.clear();
   }
@@ -70,6 +74,12 @@ class Ledger {
   Barrier* overlapping(uint32_t cta, uint64_t offset, uint64_t bytes);
   Barrier* find(uint32_t cta, uint32_t offset);
   const std::map<uint64_t, Barrier>& all() const { return barriers_; }
+
+  /// Lanes of the agent that have ever arrived at the barrier.
+  uint32_t arrivers(const Barrier& b, AgentId agent) const {
+    const uint32_t column = order_.agents().columns(agent).front().index;
+    return column < b.arrivers.size() ? b.arrivers[column] : 0;
+  }
 
   /// "full[1]": by symbol, else by role and position, else by address.
   std::string name_of(const Barrier& b) const;
@@ -83,6 +93,8 @@ class Ledger {
   static uint64_t key(uint32_t cta, uint32_t offset) { return uint64_t{cta} << 24 | offset; }
   Place place(const event::Event& e, uint64_t address) const;
   Barrier* required(const event::Event& e, const char* what);
+
+  void forget_found() { found_.fill({}); }
 
   void init(const event::Event& e);
   void inval(const event::Event& e);
@@ -103,9 +115,18 @@ class Ledger {
   Order& order_;
   Findings& findings_;
   std::map<uint64_t, Barrier> barriers_;
+  /// Barriers found lately, so that most events need no search.
+  struct Found {
+    uint64_t key = ~uint64_t{0};
+    Barrier* barrier = nullptr;
+  };
+  std::array<Found, 256> found_;
   std::unordered_map<uint32_t, std::pair<uint32_t, uint32_t>> ranges_;  ///< CTA -> offsets of its barriers
   std::vector<AgentId> copiers_;                                        ///< warps that have issued copies
 };
+
+/// Lanes of the agent in these contributions.
+uint32_t lanes_of(const std::vector<Contribution>& list, AgentId agent);
 
 /// Adds to the entry of the same place and agent.
 void add_contribution(std::vector<Contribution>& list, uint32_t origin, AgentId agent, uint32_t lanes,

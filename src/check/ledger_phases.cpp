@@ -28,14 +28,10 @@ bool reaches_cluster(const Event& e) {
 // --- arrivals -----------------------------------------------------------------------------------------
 
 void Ledger::check_order(Barrier& b, const Event& e, WarpOrder& w, Strand& strand, uint32_t lanes) {
-  std::array<uint64_t, kLanes>& arrived = b.arrived_in[w.agent];
+  const uint32_t column = order_.agents().columns(w.agent).front().index;
+  if (b.arrivers.size() <= column) b.arrivers.resize(column + 1);
+  b.arrivers[column] |= lanes;
   const uint64_t phase = b.phase;
-  uint32_t again = 0;
-  for (uint32_t m = lanes; m != 0; m &= m - 1) {
-    const auto lane = static_cast<uint32_t>(std::countr_zero(m));
-    if (arrived[lane] == phase && phase != 0) again |= uint32_t{1} << lane;
-    arrived[lane] = phase + 1;
-  }
   if (phase == 0) return;
   const auto known = [&](const Stamp& s) {
     return (s.agent == w.agent && (s.lanes & lanes) != 0) ||
@@ -47,7 +43,7 @@ void Ledger::check_order(Barrier& b, const Event& e, WarpOrder& w, Strand& stran
         return order_.covers(w, strand, lanes, c.agent, c.lanes, c.time);
       });
   if (knows_all || std::any_of(b.waits.begin(), b.waits.end(), known)) return;
-  const bool own = again != 0;
+  const bool own = (lanes_of(b.last.arrivals, w.agent) & lanes) != 0;
   Finding f;
   f.name = own ? "missing-wait" : "over-arrival";
   f.headline =
@@ -185,8 +181,7 @@ void Ledger::flip(const Event& e) {
   b->last = std::move(b->now);
   b->now = {};
   b->waits.clear();
-  order_.join(b->completed.own, b->collecting.own);
-  order_.join(b->completed.remote, b->collecting.remote);
+  b->completed = b->collecting;
 }
 
 void Ledger::wait(const Event& e) {

@@ -46,29 +46,27 @@ AgentId Order::new_agent(Agent agent) {
   return agents_.add(agent, cta == nullptr ? 0 : cta->cluster + 1);
 }
 
-const CtaOrder* Order::find_cta(uint32_t linear) const {
-  const auto found = ctas_.find(linear);
-  return found == ctas_.end() ? nullptr : &found->second;
-}
-
 uint32_t Order::cta_of_rank(uint32_t cta, uint32_t rank) const {
   const CtaOrder* const own = find_cta(cta);
   if (own == nullptr) return event::kNoIndex;
   if (own->rank == rank) return cta;
-  const auto found = ranks_.find({own->cluster, rank});
-  return found == ranks_.end() ? event::kNoIndex : found->second;
+  return in_clusters() && rank < cluster_size_ ? clusters_[own->cluster][rank] : event::kNoIndex;
 }
 
 void Order::begin_cta(const Event& e) {
   if (e.kind == Kind::CtaBegin) {
-    CtaOrder& cta = ctas_[e.cta];
+    if (ctas_.size() <= e.cta) ctas_.resize(e.cta + 1);
+    CtaOrder& cta = *(ctas_[e.cta] = std::make_unique<CtaOrder>());
     cta.cluster = static_cast<uint32_t>(e.operation);
     cta.rank = static_cast<uint32_t>(e.value);
     cta.shared_bytes = e.bytes;
-    ranks_[{cta.cluster, cta.rank}] = e.cta;
+    if (!in_clusters()) return;
+    if (clusters_.size() <= cta.cluster) clusters_.resize(cta.cluster + 1);
+    clusters_[cta.cluster].resize(cluster_size_, event::kNoIndex);
+    clusters_[cta.cluster][cta.rank] = e.cta;
     return;
   }
-  std::vector<WarpOrder>& warps = ctas_[e.cta].warps;
+  std::vector<WarpOrder>& warps = cta(e.cta).warps;
   if (warps.size() <= e.warp) warps.resize(e.warp + 1);
   WarpOrder& warp = warps[e.warp];
   warp.cta = e.cta;
@@ -80,11 +78,12 @@ void Order::begin_cta(const Event& e) {
 }
 
 void Order::exit_lanes(const Event& e) {
-  CtaOrder& cta = ctas_[e.cta];
+  CtaOrder& cta = *ctas_[e.cta];
   if (e.kind == Kind::CtaEnd) {
     cta.ended = true;
-    cta.warps.clear();
-    cta.warpgroups.clear();
+    cta.warps = {};
+    cta.warpgroups = {};
+    cta.named = {};
     return;
   }
   WarpOrder& warp = cta.warps[e.warp];
@@ -299,7 +298,7 @@ void Order::strong_access(const Event& e) {
 }
 
 void Order::named(const Event& e) {
-  CtaOrder& cta = ctas_[e.cta];
+  CtaOrder& cta = *ctas_[e.cta];
   CtaOrder::Named& barrier = cta.named[static_cast<size_t>(e.value)];
   if (e.kind == Kind::NamedComplete) {
     for (const auto& [index, lanes] : barrier.waiters) {
@@ -317,7 +316,7 @@ void Order::named(const Event& e) {
 
 void Order::cluster_barrier(const Event& e) {
   WarpOrder& w = warp(e);
-  const uint32_t cluster = ctas_[e.cta].cluster;
+  const uint32_t cluster = ctas_[e.cta]->cluster;
   Knowledge& point = cluster_points_[{cluster, e.phase}];
   if (e.kind == Kind::ClusterArrive) {
     for_strands(w, e.lanes, [&](Strand& strand, uint32_t lanes) {

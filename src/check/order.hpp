@@ -92,7 +92,7 @@ struct CtaOrder {
     SyncPoint point;
     std::vector<std::pair<uint32_t, uint32_t>> waiters;  ///< warp, lanes
   };
-  std::array<Named, 16> named;
+  std::vector<Named> named{16};
   struct Warpgroup {
     AgentId agent = 0;
     std::array<std::deque<std::shared_ptr<const Knowledge>>, 4> issued;
@@ -110,11 +110,13 @@ class Order {
   void begin_launch(const event::Event& e);
 
   // --- threads ------------------------------------------------------------------------------------------
-  CtaOrder& cta(uint32_t linear) { return ctas_[linear]; }
-  const CtaOrder* find_cta(uint32_t linear) const;
+  CtaOrder& cta(uint32_t linear) { return *ctas_[linear]; }
+  const CtaOrder* find_cta(uint32_t linear) const {
+    return linear < ctas_.size() ? ctas_[linear].get() : nullptr;
+  }
   /// CTA of a rank in the cluster of `cta`; ~0 if there is none.
   uint32_t cta_of_rank(uint32_t cta, uint32_t rank) const;
-  WarpOrder& warp(const event::Event& e) { return ctas_[e.cta].warps[e.warp]; }
+  WarpOrder& warp(const event::Event& e) { return ctas_[e.cta]->warps[e.warp]; }
   bool in_clusters() const { return cluster_size_ > 1; }
   const Agents& agents() const { return agents_; }
   const Agent& agent(AgentId id) const { return agents_[id]; }
@@ -198,8 +200,8 @@ class Order {
 
   uint32_t cluster_size_ = 1;
   Agents agents_;
-  std::unordered_map<uint32_t, CtaOrder> ctas_;
-  std::map<std::pair<uint32_t, uint32_t>, uint32_t> ranks_;            ///< (cluster, rank) -> CTA
+  std::vector<std::unique_ptr<CtaOrder>> ctas_;  ///< by linear index, null before they begin
+  std::vector<std::vector<uint32_t>> clusters_;  ///< the CTA of each rank, kNoIndex before it begins
   std::map<std::pair<uint32_t, uint64_t>, Knowledge> cluster_points_;  ///< (cluster, phase)
   std::unordered_map<uint64_t, Operation> operations_;
   std::unordered_map<uint64_t, Knowledge> addresses_;  ///< of strong accesses

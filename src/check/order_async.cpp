@@ -48,7 +48,7 @@ const Order::Operation* Order::find_operation(uint64_t id) const {
 }
 
 void Order::issue(const Event& e) {
-  CtaOrder& cta = ctas_[e.cta];
+  CtaOrder& cta = *ctas_[e.cta];
   if (cta.warps.empty()) return;
   WarpOrder& w = cta.warps[e.warp];
   Operation op;
@@ -98,7 +98,7 @@ void Order::issue(const Event& e) {
 }
 
 void Order::wgmma_issue(const Event& e) {
-  CtaOrder& cta = ctas_[e.cta];
+  CtaOrder& cta = *ctas_[e.cta];
   WarpOrder& w = warp(e);
   if (cta.warpgroups.size() <= e.warp / kWarpsOfGroup) cta.warpgroups.resize(e.warp / kWarpsOfGroup + 1);
   CtaOrder::Warpgroup& group = cta.warpgroups[e.warp / kWarpsOfGroup];
@@ -125,7 +125,7 @@ void Order::group_wait(const Event& e) {
   if (kind == GroupKind::Wgmma) {
     if (w.wgmma_commits.size() <= allowed) return;
     const uint64_t done = w.wgmma_commits[w.wgmma_commits.size() - 1 - allowed];
-    CtaOrder::Warpgroup& group = ctas_[e.cta].warpgroups[e.warp / kWarpsOfGroup];
+    CtaOrder::Warpgroup& group = ctas_[e.cta]->warpgroups[e.warp / kWarpsOfGroup];
     std::shared_ptr<const Knowledge> started;
     for (const auto& [ordinal, start] : group.started) {
       if (ordinal < done) started = start;
