@@ -13,10 +13,12 @@ void Checker::receive(const event::Event& e) {
     case Kind::LaunchBegin:
       findings_.begin_launch(*e.details);
       order_.begin_launch(e);
+      dependent_.begin_launch(*e.details, races_.take_global());
       ledger_.begin_launch();
       races_.begin_launch();
       named_.begin_launch();
       registers_.begin_launch();
+      tiles_.begin_launch();
       deadlock_.begin_launch(*e.details);
       return;
     case Kind::LaunchEnd:
@@ -25,10 +27,13 @@ void Checker::receive(const event::Event& e) {
 
     // Accesses are judged by what was known before them.
     case Kind::Read:
+      tiles_.apply(e);
+      [[fallthrough]];
     case Kind::Write:
     case Kind::Atomic:
     case Kind::AsyncRead:
     case Kind::AsyncWrite:
+      dependent_.apply(e);
       races_.apply(e);
       order_.apply(e);
       return;
@@ -66,6 +71,7 @@ void Checker::receive(const event::Event& e) {
       ledger_.apply(e);
       races_.apply(e);
       named_.apply(e);
+      tiles_.apply(e);
       order_.apply(e);
       return;
     case Kind::WgmmaRegisters:
@@ -84,10 +90,29 @@ void Checker::receive(const event::Event& e) {
     case Kind::Stuck:
       deadlock_.apply(e);
       return;
+    case Kind::BrokenRule:
+      return add_broken_rule(e);
+    case Kind::DependencyWait:
+      dependent_.apply(e);
+      return;
+    case Kind::SwizzledTile:
+      tiles_.apply(e);
+      return;
     default:
       order_.apply(e);
       return;
   }
+}
+
+void Checker::add_broken_rule(const event::Event& e) {
+  const event::BrokenRule& rule = *e.rule;
+  findings_.add({.name = rule.name,
+                 .level = rule.is_warning ? report::Level::Warning : report::Level::Error,
+                 .headline = rule.headline,
+                 .agent = agent_text(e),
+                 .spots = {{e.origin, rule.label}},
+                 .why = rule.why,
+                 .help = rule.help});
 }
 
 void Checker::add_fault(const char* name, std::string message, uint32_t origin, std::string agent) {

@@ -9,11 +9,13 @@
 #include <vector>
 
 #include "check/deadlock.hpp"
+#include "check/dependent_launch.hpp"
 #include "check/findings.hpp"
 #include "check/ledger.hpp"
 #include "check/named_barriers.hpp"
 #include "check/order.hpp"
 #include "check/races.hpp"
+#include "check/swizzled_tiles.hpp"
 #include "check/wgmma_registers.hpp"
 #include "event/event.hpp"
 #include "report/diagnostic.hpp"
@@ -33,12 +35,16 @@ class Checker : public event::Sink {
   std::vector<report::Diagnostic> take() { return findings_.take(); }
 
  private:
+  void add_broken_rule(const event::Event& e);
+
   Findings findings_;
   Order order_;
   Ledger ledger_{order_, findings_};
   Races races_{order_, ledger_, findings_};
   NamedBarriers named_{order_, findings_};
   WgmmaRegisters registers_{findings_};
+  DependentLaunch dependent_{order_, findings_};
+  SwizzledTiles tiles_{order_, findings_};
   Deadlock deadlock_{order_, ledger_, named_, findings_};
 };
 

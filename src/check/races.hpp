@@ -12,6 +12,7 @@
 #pragma once
 
 #include <unordered_map>
+#include <utility>
 
 #include "check/findings.hpp"
 #include "check/ledger.hpp"
@@ -26,6 +27,8 @@ class Races {
       : order_(order), ledger_(ledger), findings_(findings) {}
 
   void begin_launch();
+  /// Hands over the accesses to global memory of the launch that has ended.
+  Shadow take_global() { return std::exchange(global_, {}); }
   void apply(const event::Event& e);
 
  private:

@@ -341,7 +341,7 @@ void say_whole_clusters(Process& process, const machine::LaunchStatistics& stati
 
 }  // namespace
 
-Status run_kernel(Process& process, const KernelCall& call) {
+Status run_kernel(Process& process, const KernelCall& call, bool overlaps_previous) {
   Function* function = process.code.find(call.function);
   if (function == nullptr) return cudaErrorInvalidResourceHandle;
   if (process.faulted()) return kOk;
@@ -361,6 +361,7 @@ Status run_kernel(Process& process, const KernelCall& call) {
   request.dynamic_shared = call.dynamic_shared;
   request.parameters = call.parameters;
   request.cooperative = call.cooperative;
+  request.overlaps_previous = overlaps_previous;
   request.options.timing = settings.copies == "late"       ? machine::CopyTiming::Late
                            : settings.copies == "shuffled" ? machine::CopyTiming::Shuffled
                                                            : machine::CopyTiming::Early;

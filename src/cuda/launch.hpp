@@ -36,7 +36,8 @@ Status prepare_launch(Process& process, Function& function, const LaunchShape& s
 
 /// Runs the kernel unless the command line leaves it out. A fault is kept until a synchronising call shows
 /// it; only what a GPU's launch call itself reports comes back as a code.
-Status run_kernel(Process& process, const KernelCall& call);
+/// `overlaps_previous`: a GPU may begin it before the launch before has ended.
+Status run_kernel(Process& process, const KernelCall& call, bool overlaps_previous = false);
 
 /// Registers, threads and shared memory of a CTA of the kernel.
 KernelResources resources_of(const Function& function, int threads, uint64_t dynamic_shared);

@@ -43,6 +43,8 @@ struct Stream {
   std::shared_ptr<Capture> capture;       ///< null while nothing is captured
   std::vector<CUgraphNode> dependencies;  ///< what the next captured node depends on
   std::map<int, CUlaunchAttributeValue> attributes;
+  /// Launches of the process when the stream's last work, a kernel, had run; 0 if its last work was another.
+  uint64_t launches_at_kernel = 0;
 };
 
 struct Event {

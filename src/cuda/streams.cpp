@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <set>
 #include <type_traits>
+#include <utility>
 
 #include "cuda/launch.hpp"
 #include "cuda/process.hpp"
@@ -134,20 +135,29 @@ Status Streams::submit(Stream& stream, Operation operation) {
     Process& process;
     Stream& stream;
     Status operator()(NoWork&) const { return kOk; }
-    Status operator()(KernelCall& call) const { return run_kernel(process, call); }
+    Status operator()(KernelCall& call) const {
+      const uint64_t before = std::exchange(stream.launches_at_kernel, 0);
+      const bool overlaps = call.may_overlap() && before != 0 && before == process.launch_ordinal;
+      const Status s = run_kernel(process, call, overlaps);
+      stream.launches_at_kernel = process.launch_ordinal;
+      return s;
+    }
     Status operator()(Copy& copy) const {
+      stream.launches_at_kernel = 0;
       if (const Status s = process.memory.check(copy); s != kOk) return s;
       if (!process.faulted()) process.memory.perform(copy);
       process.clock_ns += copy_duration(copy.width * copy.height * copy.depth);
       return kOk;
     }
     Status operator()(Fill& fill) const {
+      stream.launches_at_kernel = 0;
       if (const Status s = process.memory.check(fill); s != kOk) return s;
       if (!process.faulted()) process.memory.perform(fill);
       process.clock_ns += copy_duration(fill.width * fill.element * fill.height * fill.depth);
       return kOk;
     }
     Status operator()(HostCall& call) const {
+      stream.launches_at_kernel = 0;
       process.clock_ns += kCopyNs;
       if (process.faulted()) return kOk;
       // The function may wait for another thread of the program, which may call CUDA.
@@ -165,7 +175,10 @@ Status Streams::submit(Stream& stream, Operation operation) {
       event->time_ns = ++process.clock_ns;
       return kOk;
     }
-    Status operator()(EventWait&) const { return kOk; }
+    Status operator()(EventWait&) const {
+      stream.launches_at_kernel = 0;
+      return kOk;
+    }
     Status operator()(ChildGraph& child) const { return process.graphs.run(*child.graph, stream); }
     Status operator()(GraphAllocation&) const { return kOk; }
     // MODEL: memory of allocation nodes stays at its address, so that the graph can run again; a free node

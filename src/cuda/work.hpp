@@ -11,6 +11,7 @@
 
 #include <cuda.h>
 
+#include <algorithm>
 #include <cstdint>
 #include <memory>
 #include <variant>
@@ -35,6 +36,14 @@ struct KernelCall {
   int priority = 0;
   std::vector<CUlaunchAttribute> attributes;  ///< as given, for queries
   std::vector<uint8_t> parameters;            ///< laid out as the kernel says
+
+  /// Whether a GPU may begin it before the kernel before it in its stream has ended.
+  bool may_overlap() const {
+    return std::ranges::any_of(attributes, [](const CUlaunchAttribute& a) {
+      return a.id == CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_STREAM_SERIALIZATION &&
+             a.value.programmaticStreamSerializationAllowed != 0;
+    });
+  }
 };
 
 struct HostCall {

@@ -14,6 +14,7 @@
 
 #include <cstdint>
 #include <span>
+#include <string>
 
 #include "event/origins.hpp"
 
@@ -69,6 +70,9 @@ enum class Kind : uint8_t {
   RegisterMove,    ///< addresses = `detail` destinations, then the sources
   RegisterBudget,  ///< setmaxnreg has taken effect; value = registers per thread
   DependencyWait,  ///< griddepcontrol.wait
+  BrokenRule,      ///< rule = what the instruction breaks, which only who executes it can judge
+  SwizzledTile,    ///< a copy into shared memory swizzles: addresses = where its box starts; bytes = of the
+                 ///< box; detail = bytes after which the pattern of the swizzle begins anew
   Stuck,  ///< nobody can go on, and these lanes wait: value = Waiting; phase = what they wait for: parity
           ///< of the mbarrier at addresses[0], id of the named barrier, member mask, groups, registers
 };
@@ -133,7 +137,17 @@ struct LaunchDetails {
   uint32_t cluster[3] = {1, 1, 1};
   uint32_t registers = 0;             ///< per thread; 0 = unknown
   const char* registers_source = "";  ///< where that number comes from
+  bool overlaps_previous = false;     ///< it may begin before the launch before it has ended
   const Origins* origins = nullptr;   ///< places and symbols of the kernel; lives until LaunchEnd
+};
+
+/// A rule that an instruction breaks although the launch can go on.
+struct BrokenRule {
+  const char* name = "";  ///< of the finding
+  bool is_warning = false;
+  std::string headline;  ///< one line: what is wrong
+  std::string label;     ///< what happens at the instruction
+  std::string why, help;
 };
 
 /// One observable fact. Fields that a kind does not use are zero.
@@ -155,6 +169,7 @@ struct Event {
   int64_t value = 0;
   std::span<const uint64_t> addresses;     ///< one per lane (32), or one for asynchronous steps
   const LaunchDetails* details = nullptr;  ///< of LaunchBegin
+  const BrokenRule* rule = nullptr;        ///< of BrokenRule
 };
 
 /// Receives events. A sink is called synchronously from the machine, on one thread.

@@ -410,6 +410,7 @@ void Device::tell_begin(const LaunchContext& launch) {
   std::copy(std::begin(request.cluster), std::end(request.cluster), details.cluster);
   details.registers = launch.kernel->registers;
   details.registers_source = launch.kernel->registers_source.c_str();
+  details.overlaps_previous = request.overlaps_previous;
   details.origins = &origins(*launch.kernel);
   event::Event e;
   e.kind = event::Kind::LaunchBegin;

@@ -58,6 +58,8 @@ struct LaunchRequest {
   std::vector<uint8_t> parameters;  ///< laid out as Kernel::parameters says
   bool explicit_cluster = false;    ///< a cluster shape was asked for, be it 1x1x1
   bool cooperative = false;         ///< all CTAs must be resident together
+  bool overlaps_previous =
+      false;  ///< for the listener: a GPU may begin it before the launch before has ended
   LaunchOptions options;
   std::function<void(std::string_view)> print;  ///< receives device printf output; may be called from workers
   event::Sink* listener = nullptr;

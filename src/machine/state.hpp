@@ -22,6 +22,7 @@
 #include <string>
 #include <type_traits>
 #include <unordered_map>
+#include <unordered_set>
 #include <vector>
 
 #include "event/event.hpp"
@@ -332,6 +333,7 @@ class Worker {
   /// while; all of them otherwise.
   uint32_t attentive(Warp& warp, uint32_t lanes);
   LaunchStatistics& statistics() { return local_statistics_; }
+  std::unordered_set<uint64_t> judged_descriptors;  ///< of wgmma, with a listener: those that were looked at
 
   // --- for control instructions
   // ------------------------------------------------------------------------------------------

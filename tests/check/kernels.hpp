@@ -4,6 +4,7 @@
 // Small PTX kernels for the checkers: run one under the checker, get the names of what it found.
 #pragma once
 
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -28,11 +29,16 @@ inline std::string checked_kernel(const std::string& body) {
 )" + body + "\n ret; }\n");
 }
 
-inline std::vector<report::Diagnostic> check(const std::string& body, Launch launch = {}) {
+/// Fills the buffers of a launch.
+using Prepare = std::function<void(uint32_t* out, uint32_t* in)>;
+
+inline std::vector<report::Diagnostic> check(const std::string& body, Launch launch = {},
+                                             const Prepare& prepare = nullptr) {
   check::Checker checker;
   launch.listener = &checker;
   auto* out = buffer<uint32_t>(1024);
   auto* in = buffer<uint32_t>(1024);
+  if (prepare) prepare(out, in);
   const machine::LaunchResult result = run(checked_kernel(body), "k", {out, in}, launch);
   if (*result.fault.name != '\0')
     checker.add_fault(result.fault.name, result.fault.message, result.fault.origin, "");
@@ -40,9 +46,10 @@ inline std::vector<report::Diagnostic> check(const std::string& body, Launch lau
 }
 
 /// Names, separated by spaces.
-inline std::string found(const std::string& body, Launch launch = {}) {
+inline std::string found(const std::string& body, Launch launch = {}, const Prepare& prepare = nullptr) {
   std::string names;
-  for (const report::Diagnostic& d : check(body, launch)) names += (names.empty() ? "" : " ") + d.name;
+  for (const report::Diagnostic& d : check(body, launch, prepare))
+    names += (names.empty() ? "" : " ") + d.name;
   return names;
 }
 

@@ -17,6 +17,7 @@ struct Pair {
   const char* finding;
   std::string wrong, right;
   Launch launch = {};
+  Prepare prepare = nullptr;
 };
 
 inline void PrintTo(const Pair& pair, std::ostream* out) {
@@ -28,8 +29,8 @@ inline std::string name_of(const testing::TestParamInfo<Pair>& info) {
 }
 
 inline void expect_told_apart(const Pair& pair) {
-  EXPECT_EQ(found(pair.wrong, pair.launch), pair.finding);
-  EXPECT_EQ(found(pair.right, pair.launch), "");
+  EXPECT_EQ(found(pair.wrong, pair.launch, pair.prepare), pair.finding);
+  EXPECT_EQ(found(pair.right, pair.launch, pair.prepare), "");
 }
 
 }  // namespace sluice::test

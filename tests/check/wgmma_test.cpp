@@ -32,6 +32,13 @@ const std::string kOnce = "setp.ne.u32 %p5, %r1, 0;\n @%p5 bra END;\n" + kStore 
 std::vector<Pair> pairs() {
   const std::string start = kDescriptors + kZero;
   const std::string scale = "mul.f32 %f0, %f0, 0f40000000;\n";
+  // The product with a descriptor of A whose upper part is `high` (stride from bit 0, base offset from bit
+  // 17, swizzle from bit 30); dynamic shared memory lies behind the tile.
+  const auto described = [&](const std::string& high, const std::string& leading = "0x80000") {
+    return start + "and.b64 %rd8, %rd8, 0x3fff;\n or.b64 %rd8, %rd8, " + leading + ";\n mov.b64 %rd10, " +
+           high + ";\n shl.b64 %rd10, %rd10, 32;\n or.b64 %rd8, %rd8, %rd10;\n" + kFence + kProduct +
+           kCommit + kWait;
+  };
   return {
       {"accumulators_set_without_a_fence",
        "wgmma-missing-fence",
@@ -64,6 +71,36 @@ std::vector<Pair> pairs() {
        start + write_own() + kSync + kFence + kProduct + kCommit + kWait,
        start + write_own() + kProxyFence + kSync + kFence + kProduct + kCommit + kWait,
        {.block = 128}},
+      {"descriptor_without_a_start",
+       "wgmma-descriptor-invalid",
+       start + "mov.b64 %rd8, 0x1000080000;\n" + kFence + kProduct + kCommit + kWait,
+       described("0x10"),
+       {.block = 128}},
+      {"descriptor_with_bytes_for_units_of_sixteen",
+       "wgmma-descriptor-invalid",
+       described("0x1000"),
+       described("0x10"),
+       {.block = 128}},
+      {"descriptor_without_a_leading_offset",
+       "wgmma-descriptor-invalid",
+       described("0x10", "0"),
+       described("0x10"),
+       {.block = 128}},
+      {"leading_offset_does_not_matter_within_a_swizzle",
+       "wgmma-descriptor-invalid",
+       described("0x40000020", "0"),  // groups of eight rows of 128 bytes, 512 bytes apart
+       described("0x40000040", "0"),
+       {.block = 128, .dynamic_shared = 16384}},
+      {"base_offset_without_a_swizzle",
+       "wgmma-descriptor-invalid",
+       described("0x20010"),
+       described("0x10"),
+       {.block = 128}},
+      {"base_offset_with_a_swizzle",
+       "wgmma-descriptor-invalid",
+       described("0x20010"),
+       described("0x40020040"),
+       {.block = 128, .dynamic_shared = 16384}},
   };
 }
 

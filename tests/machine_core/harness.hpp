@@ -52,6 +52,7 @@ struct Launch {
   machine::LaunchOptions options;
   std::string printed;              ///< receives device printf
   event::Sink* listener = nullptr;  ///< receives events
+  bool overlaps_previous = false;   ///< programmatic dependent launch
 };
 
 /// "head" plus a body that uses the kernel's parameters: a whole module for sm_90a.
@@ -90,6 +91,7 @@ inline machine::LaunchResult run(const std::string& ptx, std::string_view kernel
   request.dynamic_shared = launch.dynamic_shared;
   request.options = launch.options;
   request.listener = launch.listener;
+  request.overlaps_previous = launch.overlaps_previous;
   request.print = [printed](std::string_view text) {
     if (printed != nullptr) printed->append(text);
   };

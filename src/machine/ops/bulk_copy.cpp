@@ -126,6 +126,21 @@ bool land(Worker& worker, AsyncOp& op) {
   return true;
 }
 
+/// An H200 leaves out what is not a whole chunk, and says nothing.
+void judge_size(Warp& w, uint32_t lane, uint32_t bytes) {
+  if (bytes % kChunk == 0) return;
+  event::BrokenRule rule;
+  rule.name = "tma-misaligned";
+  rule.headline = fmt::format("the size of a bulk copy is {} bytes, not a multiple of {}", bytes, kChunk);
+  rule.label = fmt::format("{} bytes", bytes);
+  rule.why =
+      fmt::format("a bulk copy moves whole pieces of {} bytes; a GPU moves {} bytes here and counts as many",
+                  kChunk, bytes / kChunk * kChunk);
+  rule.help =
+      "make sizes (and what expect_tx announces) multiples of 16, and move the rest with ordinary loads";
+  emit_broken_rule(w, uint32_t{1} << lane, rule);
+}
+
 /// Checks one lane's copy and hands it over. False after a fault.
 bool issue(Warp& w, const BulkOperands& o, uint32_t lane, const uint64_t (&destination)[kLanes],
            const uint64_t (&source)[kLanes], const uint64_t (&barrier)[kLanes]) {
@@ -134,7 +149,8 @@ bool issue(Warp& w, const BulkOperands& o, uint32_t lane, const uint64_t (&desti
   copy.reduction = o.reduction;
   copy.type = o.type;
   copy.multicast = o.multicast;
-  copy.bytes = w.u32(o.bytes)[lane] / kChunk * kChunk;  // an H200 leaves out the rest
+  copy.bytes = w.u32(o.bytes)[lane] / kChunk * kChunk;
+  judge_size(w, lane, w.u32(o.bytes)[lane]);
   if (o.multicast && !take_multicast_mask(w, lane, w.u32(o.mask)[lane], copy.mask)) return false;
   const bool to_global = o.way == Way::SharedToGlobal;
   if (o.way != Way::SharedToShared) {

@@ -204,6 +204,18 @@ bool read_map(Warp& w, const TensorOperands& o, uint32_t lane, uint64_t address,
   return true;
 }
 
+/// Tells where a box with a swizzle lands.
+void tell_swizzle(Warp& w, uint32_t lane, const TensorCopy& copy, const TensorShape& shape) {
+  event::Sink* const sink = listener_for(w.worker(), event::Kind::SwizzledTile);
+  if (sink == nullptr || copy.box.map.swizzle == 0) return;
+  event::Event e = warp_event(w, event::Kind::SwizzledTile, uint32_t{1} << lane);
+  const uint64_t start = kSharedWindow | copy.shared;
+  e.addresses = std::span<const uint64_t>(&start, 1);
+  e.bytes = shape.span();
+  e.detail = 8 * swizzle_span(copy.box.map.swizzle);
+  sink->receive(e);
+}
+
 bool issue(Warp& w, const TensorOperands& o, uint32_t lane, uint64_t map, uint64_t shared, uint64_t barrier) {
   TensorCopy copy;
   if (!read_map(w, o, lane, map, copy.box.map)) return false;
@@ -227,7 +239,10 @@ bool issue(Warp& w, const TensorOperands& o, uint32_t lane, uint64_t map, uint64
   if (!o.store && !resolve_shared(w, o.barrier, lane, barrier, 8, 8, copy.barrier)) return false;
   AsyncOp op = make_operation(w, lane, o.store ? AsyncKind::BulkToGlobal : AsyncKind::BulkToShared,
                               o.store ? land_store : land_load);
-  if (o.store) op.group = bulk_group_of(w, lane);
+  if (o.store)
+    op.group = bulk_group_of(w, lane);
+  else
+    tell_swizzle(w, lane, copy, shape);
   op.bytes = shape.bytes();
   op.ranks = copy.mask;
   op.reduces = o.reduction != Reduction::None;

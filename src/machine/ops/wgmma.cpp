@@ -19,6 +19,7 @@
 #include "machine/units/emit.hpp"
 #include "machine/units/wgmma_descriptor.hpp"
 #include "machine/units/wgmma_multiply.hpp"
+#include "machine/units/wgmma_rules.hpp"
 
 namespace sluice::machine {
 namespace {
@@ -86,7 +87,7 @@ class OperandReader {
             worker_, op_, FaultKind::IllegalAddress,
             fmt::format("a matrix descriptor leads to shared address 0x{:x}, outside the {} bytes of the CTA",
                         address, op_.cta->shared.size()),
-            address);
+            address, "wgmma-descriptor-invalid");
       }
       failed_ = true;
       return false;
@@ -304,6 +305,30 @@ WarpgroupState& group_of(Warp& w) {
   return w.cta->warpgroups[w.index / kWarps];
 }
 
+/// Tells about descriptors that no operand can have; each is looked at once per instruction.
+void judge_descriptor(Warp& w, const Op& op, uint64_t bits, const DescribedOperand& operand) {
+  if (listener_for(w.worker(), event::Kind::BrokenRule) == nullptr) return;
+  const uint64_t key =
+      (reinterpret_cast<uint64_t>(&op) ^ uint64_t{operand.is_a}) * 0x9e3779b97f4a7c15ull ^ bits;
+  if (!w.worker().judged_descriptors.insert(key).second) return;
+  const std::string wrong =
+      broken_descriptor_rule(bits, operand, static_cast<uint32_t>(w.cta->shared.size()));
+  if (wrong.empty()) return;
+  event::BrokenRule rule;
+  rule.name = "wgmma-descriptor-invalid";
+  rule.headline = fmt::format("the descriptor of {} {}", operand.is_a ? "A" : "B", wrong);
+  rule.label = describe_descriptor(bits);
+  rule.why =
+      "a matrix descriptor says where in the CTA's shared memory each 16 bytes of the operand lie; bytes "
+      "outside "
+      "it, or one place for two parts of the operand, are no matrix";
+  rule.help =
+      "make the descriptor from the shared address (18 bits) and from byte offsets, each shifted right by 4, "
+      "and "
+      "choose the offsets for the swizzle and the shape of the operand";
+  emit_broken_rule(w, w.active, rule);
+}
+
 Step issue(Warp& w, const Op& op, uint32_t) {
   if (Step s = w.rendezvous(kAllLanes); s != Step::Next) return s;
   const auto& p = *static_cast<const Product*>(op.extra);
@@ -319,6 +344,8 @@ Step issue(Warp& w, const Op& op, uint32_t) {
   const auto lane = static_cast<uint32_t>(std::countr_zero(w.active));
   if (!p.a_in_registers) item.a = w.u64(p.a[0])[lane];
   item.b = w.u64(p.b)[lane];
+  if (!p.a_in_registers) judge_descriptor(w, op, item.a, {true, kWgmmaRows, kWgmmaKBytes, p.a_mn_major});
+  judge_descriptor(w, op, item.b, {false, p.form.n, p.form.b_bytes(), p.b_mn_major});
   group.issued[position].push_back(item);
   if (event::Sink* const sink = listener_for(w.worker(), event::Kind::WgmmaIssue)) {
     event::Event e = warp_event(w, event::Kind::WgmmaIssue, w.active);

@@ -65,6 +65,14 @@ void emit_issue(Worker& worker, const AsyncOp& op) {
   sink->receive(e);
 }
 
+void emit_broken_rule(Warp& w, uint32_t lanes, const event::BrokenRule& rule) {
+  event::Sink* const sink = listener_for(w.worker(), event::Kind::BrokenRule);
+  if (sink == nullptr) return;
+  event::Event e = warp_event(w, event::Kind::BrokenRule, lanes);
+  e.rule = &rule;
+  sink->receive(e);
+}
+
 void emit_commit(Warp& w, uint32_t lanes, GroupKind kind) {
   event::Sink* const sink = listener_for(w.worker(), event::Kind::GroupCommit);
   if (sink == nullptr) return;

@@ -106,6 +106,11 @@ inline AsyncOp make_operation(Warp& w, uint32_t lane, AsyncKind kind, AsyncOp::P
 }
 
 /// Ends the launch with a fault that an asynchronous operation met.
-void fail_operation(Worker& worker, const AsyncOp& op, FaultKind kind, std::string message, uint64_t address);
+/// `name`: the finding, where it is finer than the kind.
+void fail_operation(Worker& worker, const AsyncOp& op, FaultKind kind, std::string message, uint64_t address,
+                    const char* name = "");
+
+/// Tells that the running instruction breaks a rule, if someone listens.
+void emit_broken_rule(Warp& w, uint32_t lanes, const event::BrokenRule& rule);
 
 }  // namespace sluice::machine

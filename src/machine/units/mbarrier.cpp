@@ -211,9 +211,10 @@ void mbarrier_apply_operation(Worker& worker, const AsyncOp& op, MbarrierPlace p
                  shared_event_address(*place.cta, place.offset));
 }
 
-void fail_operation(Worker& worker, const AsyncOp& op, FaultKind kind, std::string message,
-                    uint64_t address) {
+void fail_operation(Worker& worker, const AsyncOp& op, FaultKind kind, std::string message, uint64_t address,
+                    const char* name) {
   Fault fault{.kind = kind, .message = std::move(message)};
+  fault.name = name;
   fault.function = op.origin_function;
   fault.instruction = op.origin_pc;
   fault.origin = origin_at(worker, op.origin_function, op.origin_pc);
