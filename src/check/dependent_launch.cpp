@@ -55,14 +55,14 @@ void DependentLaunch::apply(const Event& e) {
 
 void DependentLaunch::wait(const Event& e) {
   order_.for_split(order_.warp(e), e.lanes, [&](Strand& strand) {
-    strand.known.order.raise(before_, kAllLanes, kEnd);
+    order_.raise(strand.known.order, before_, kAllLanes, kEnd);
     strand.changed();
   });
 }
 
 void DependentLaunch::thread_access(const Event& e) {
   order_.for_strands(order_.warp(e), e.lanes, [&](Strand& strand, uint32_t lanes) {
-    if (strand.known.order.covers(before_, kAllLanes, kEnd)) return;
+    if (strand.known.order.covers(order_.agents(), before_, kAllLanes, kEnd)) return;
     for (uint32_t m = lanes; m != 0; m &= m - 1) {
       const uint64_t address = e.addresses[static_cast<size_t>(std::countr_zero(m))];
       if (is_global(address)) compare(e, address, e.bytes, e.kind != Kind::Read);
@@ -72,7 +72,9 @@ void DependentLaunch::thread_access(const Event& e) {
 
 void DependentLaunch::operation_access(const Event& e) {
   const Order::Operation* const op = order_.find_operation(e.operation);
-  if (op == nullptr || !is_global(e.addresses[0]) || op->start.covers(before_, kAllLanes, kEnd)) return;
+  if (op == nullptr || !is_global(e.addresses[0]) ||
+      op->start.covers(order_.agents(), before_, kAllLanes, kEnd))
+    return;
   compare(e, e.addresses[0], e.bytes, e.kind == Kind::AsyncWrite);
 }
 

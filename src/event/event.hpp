@@ -72,7 +72,7 @@ enum class Kind : uint8_t {
   DependencyWait,  ///< griddepcontrol.wait
   BrokenRule,      ///< rule = what the instruction breaks, which only who executes it can judge
   SwizzledTile,    ///< a copy into shared memory swizzles: addresses = where its box starts; bytes = of the
-                 ///< box; detail = bytes after which the pattern of the swizzle begins anew
+                   ///< box; detail = bytes after which the pattern of the swizzle begins anew
   Stuck,  ///< nobody can go on, and these lanes wait: value = Waiting; phase = what they wait for: parity
           ///< of the mbarrier at addresses[0], id of the named barrier, member mask, groups, registers
 };
