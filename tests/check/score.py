@@ -16,15 +16,14 @@ BUG=0 must be silent and pass; BUG=1 must give one finding of an expected name a
 Exit status 0 if all of it holds.
 """
 import argparse
-import json
 import re
-import shlex
 import subprocess
 import sys
 import tempfile
 from pathlib import Path
 
-kRunSeconds = 120
+from check_report import is_silent, lines_in, run_check, source_text, told
+
 kKey = re.compile(r"^// (\w+):\s*(.*)$")
 
 
@@ -76,10 +75,10 @@ class Score:
             name, names, text = line.split(maxsplit=2)
             if self.options.only in name:
                 wrong = self.run([program, "--mistake", name])
-                self.judge(name, right, wrong, names.split("/"), lambda place: text in source_line(place), False)
+                self.judge(name, right, wrong, names.split("/"), lambda place: text in source_text(place), False)
 
     def judge(self, name, right, wrong, names, is_expected_place, optional):
-        silent = right["diagnostics"] == [] and right["program_status"] == 0
+        silent = is_silent(right)
         verdict = "silent" if silent else "ALARM: " + told(right)
         diagnostics = wrong["diagnostics"]
         if not diagnostics and optional:
@@ -106,15 +105,7 @@ class Score:
         return str(program)
 
     def run(self, command):
-        with tempfile.NamedTemporaryFile(suffix=".json") as out:
-            line = [self.options.tool, "check", "-q", "--json", out.name, *shlex.split(self.options.options), "--"]
-            try:
-                subprocess.run(line + command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
-                               timeout=kRunSeconds, check=False)
-                return json.load(open(out.name, encoding="utf-8"))
-            except (subprocess.TimeoutExpired, json.JSONDecodeError):
-                trouble = {"name": "no-answer", "places": [], "headline": "the tool gave no report"}
-                return {"diagnostics": [trouble], "program_status": 1}
+        return run_check(self.options.tool, self.options.options, command)
 
     def finish(self):
         print(f"silent {sum(self.silent)} of {len(self.silent)}, found {sum(self.found)} of {len(self.found)}")
@@ -130,27 +121,6 @@ def keys_of(source):
         if match:
             keys[match.group(1)] = match.group(2).split("(")[0].strip()
     return keys
-
-
-def lines_in(place, file):
-    frames = [place] + place.get("inlined", [])
-    return [frame["line"] for frame in frames if Path(frame["file"]).name == file]
-
-
-def source_line(place):
-    texts = []
-    for frame in [place] + place.get("inlined", []):
-        lines = Path(frame["file"]).read_text().splitlines() if Path(frame["file"]).is_file() else []
-        texts += lines[frame["line"] - 1 : frame["line"]]
-    return "\n".join(texts)
-
-
-def told(report):
-    words = []
-    for diagnostic in report["diagnostics"]:
-        lines = [str(p["line"]) + "".join("<" + str(f["line"]) for f in p.get("inlined", [])) for p in diagnostic["places"]]
-        words.append(f"{diagnostic['name']} at {' '.join(lines)}")
-    return "; ".join(words)
 
 
 if __name__ == "__main__":
