@@ -89,7 +89,7 @@ void Deadlock::judge() {
   for (const Barrier* b : all)
     if (judge_bytes(*b)) return;
   for (const Barrier* b : all)
-    if (judge_expectation(*b)) return;
+    if (judge_expectation(*b) || judge_unarmed(*b)) return;
   for (const Barrier* b : all)
     if (judge_arrivals(*b)) return;
   if (judge_named() || judge_rendezvous()) return;
@@ -185,6 +185,23 @@ bool Deadlock::judge_expectation(const Barrier& b) {
   f.state = ledger_.state_of(b);
   f.why = "mbarrier.expect_tx raises the bytes due and is no arrival; the phase still waits for one";
   f.help = "use mbarrier.arrive.expect_tx, or arrive after expect_tx";
+  add(std::move(f));
+  return true;
+}
+
+// Copies of another CTA may come before a producer that is stuck itself can arm the phase; its own may not.
+bool Deadlock::judge_unarmed(const Barrier& b) {
+  if (b.pending <= 0 || b.now.arrived != 0 || b.now.brought_bytes == 0 || b.now.peers_bring) return false;
+  Finding f;
+  f.name = "expect-tx-missing";
+  f.headline = fmt::format("copies bring {} bytes to {}, and nobody arrives to expect them",
+                           b.now.brought_bytes, ledger_.name_of(b));
+  for (const Contribution& c : b.now.copies) add_spot(f, c.origin, fmt::format("brings {} bytes", c.amount));
+  add_waits(f, b);
+  add_spot(f, b.init_origin, fmt::format("initialised for {} arrivals", b.count));
+  f.state = ledger_.state_of(b);
+  f.why = "a copy completes bytes and is no arrival; the phase still waits for one";
+  f.help = "let the thread that issues the copies execute mbarrier.arrive.expect_tx with their bytes";
   add(std::move(f));
   return true;
 }

@@ -41,6 +41,7 @@ class Deadlock {
 
   bool judge_bytes(const Barrier& b);
   bool judge_expectation(const Barrier& b);
+  bool judge_unarmed(const Barrier& b);
   bool judge_arrivals(const Barrier& b);
   bool judge_registers();
   bool judge_named();

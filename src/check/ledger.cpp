@@ -140,6 +140,15 @@ void Ledger::init(const Event& e) {
                    .help = "invalidate the old barrier with mbarrier.inval first, and order both after its "
                            "last use"});
   }
+  if (std::popcount(e.lanes) > 1) {
+    findings_.add({.name = "barrier-reinitialised",
+                   .headline = fmt::format("{} initialise {}, each after the other",
+                                           lanes_text(e.warp, e.lanes), findings_.barrier_name(at.offset)),
+                   .agent = agent_text(e),
+                   .spots = {{e.origin, "initialised here by all of them"}},
+                   .why = "mbarrier.init of a live mbarrier is undefined, also where the count is the same",
+                   .help = "let one thread initialise each barrier"});
+  }
   if (e.value <= 0 || e.value > kMostArrivals) {
     findings_.add({.name = "barrier-invalid-count",
                    .headline = fmt::format("{} is initialised for {} arrivals",

@@ -34,6 +34,7 @@ struct PhaseEntry {
   std::vector<Contribution> arrivals, expectations, copies;
   uint64_t arrived = 0;
   uint64_t expected_bytes = 0, brought_bytes = 0;
+  bool peers_bring = false;  ///< some of these bytes came with copies of other CTAs
 };
 
 struct Barrier {

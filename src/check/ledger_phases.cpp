@@ -244,6 +244,11 @@ void Ledger::issue(const Event& e) {
   }
   if (b == nullptr) return;
   check_visible(*b, e, "asynchronous operation");
+  for (uint32_t ranks = e.detail; ranks != 0; ranks &= ranks - 1) {
+    const auto rank = static_cast<uint32_t>(std::countr_zero(ranks));
+    Barrier* const target = find(order_.cta_of_rank(e.cta, rank), b->offset);
+    if (target != nullptr && target != b) check_visible(*target, e, "multicast copy");
+  }
   if (kind == OperationKind::DeferredArrival) b->pending += 1;
 }
 

@@ -18,7 +18,7 @@ namespace sluice::test {
 inline std::string checked_kernel(const std::string& body) {
   return module_of(R"(
 .visible .entry k(.param .u64 out, .param .u64 in) {
-  .reg .pred %p<8>; .reg .b32 %r<32>; .reg .b64 %rd<16>; .reg .f32 %f<16>;
+  .reg .pred %p<8>; .reg .b16 %rs<4>; .reg .b32 %r<32>; .reg .b64 %rd<16>; .reg .f32 %f<16>;
   .shared .align 8 .b64 bars[8];
   .shared .align 1024 .b8 tile[4096];
   ld.param.u64 %rd1, [out];

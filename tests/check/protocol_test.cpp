@@ -14,6 +14,20 @@ TEST_P(Protocol, FindsTheMistakeAndNotItsTwin) {
   expect_told_apart(GetParam());
 }
 
+const std::string kClusterBarrier = "barrier.cluster.arrive.aligned;\n barrier.cluster.wait.aligned;\n";
+
+// The second CTA of two fills a tile of both; `after_init` stands between the init and the copy.
+std::string multicast_pair(const std::string& after_init) {
+  return only(0, init(0, 1) + "fence.mbarrier_init.release.cluster;\n") + after_init +
+         only(0, expect(0, 256)) +
+         "mov.u32 %r20, %cluster_ctarank;\n xor.b32 %r20, %r20, 1;\n or.b32 %r20, %r20, %r1;\n"
+         "setp.ne.u32 %p3, %r20, 0;\n"
+         "mov.b16 %rs1, 3;\n"
+         "@!%p3 cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes.multicast::cluster "
+         "[%r3], [%rd2], 256, [%r2], %rs1;\n" +
+         wait(0, 0) + kClusterBarrier;
+}
+
 std::vector<Pair> pairs() {
   const std::string start = only(0, init(0, 1));
   const std::string ring_start = only(0, init(0, 1) + init(1, 32)) + kSync;
@@ -33,6 +47,9 @@ std::vector<Pair> pairs() {
        start + only(0, expect(0, 256) + copy(0, 256) + wait(0, 0))},
       {"init_of_a_live_barrier", "barrier-reinitialised", only(0, init(0, 1) + init(0, 2)),
        only(0, init(0, 1) + "mbarrier.inval.shared::cta.b64 " + bar(0) + ";\n" + init(0, 2))},
+      {"init_by_every_lane", "barrier-reinitialised", init(0, 32) + "bar.warp.sync -1;\n",
+       "shl.b32 %r9, %r1, 3;\n add.u32 %r9, %r9, %r2;\n setp.gt.u32 %p3, %r1, 7;\n"
+       "@!%p3 mbarrier.init.shared::cta.b64 [%r9], 32;\n bar.warp.sync -1;\n"},
       {"count_of_zero", "barrier-invalid-count", only(0, init(0, 0)), only(0, init(0, 1))},
       {"store_into_a_barrier", "barrier-overwritten", start + only(0, "st.shared.u32 [%r2+4], %r1;"),
        start + only(0, "st.shared.u32 [%r2+8], %r1;")},
@@ -50,6 +67,11 @@ std::vector<Pair> pairs() {
        start + only(32, arrive(0)),
        start + kSync + only(32, arrive(0)),
        {.block = 64}},
+      {"multicast_before_the_cluster_barrier",
+       "barrier-init-not-visible",
+       multicast_pair(kSync),
+       multicast_pair(kClusterBarrier),
+       {.grid = 2, .block = 32, .cluster = 2}},
       {"two_lanes_arm_for_one", "over-arrival",
        only(0, init(0, 1)) + "bar.warp.sync -1;\n setp.gt.u32 %p3, %r1, 1;\n @%p3 bra END;\n" +
            expect(0, 256) + "END:",
@@ -81,6 +103,8 @@ std::vector<Pair> pairs() {
                            copy(0, 256) + wait(0, 0)),
        start + only(0, "mbarrier.expect_tx.relaxed.cta.shared::cta.b64 " + bar(0) + ", 256;\n" +
                            copy(0, 256) + arrive(0) + wait(0, 0))},
+      {"copy_that_nobody_arms", "expect-tx-missing", start + only(0, copy(0, 256) + wait(0, 0)),
+       start + only(0, copy(0, 256) + expect(0, 256) + wait(0, 0))},
       {"count_too_high", "arrivals-never-complete", only(0, init(0, 2) + arrive(0) + wait(0, 0)),
        only(0, init(0, 2) + arrive(0) + arrive(0) + wait(0, 0))},
       {"producer_starts_on_phase_0", "deadlock", ring(0, arrive(1)), ring(1, arrive(1)), {.block = 64}},

@@ -1,7 +1,8 @@
 # SPDX-FileCopyrightText: The sluice authors
 # SPDX-License-Identifier: Apache-2.0
-"""Builds a program with edits: each in a folder of its own, which holds what is edited and goes before the originals on
-the include path. Only PTX is compiled. A program is kept until something that it is made of changes."""
+"""Builds a program with edits, each in a folder of its own. An include folder in which something is edited is mirrored
+there: real folders on the way to the edited file, links for all else, so that headers that include each other by relative
+paths find it. Only PTX is compiled. A program is kept until something that it is made of changes."""
 import hashlib
 import shutil
 import subprocess
@@ -56,27 +57,42 @@ class Builder:
             (home / source).parent.mkdir(parents=True, exist_ok=True)
             shutil.copy(self.root / source, home / source)
         for edit in edits:
-            copy = home / self.place(edit.file)
-            text = copy if copy.exists() else self.original(edit.file)
-            edited = edit.applied(text.read_text(), home.name)
-            copy.parent.mkdir(parents=True, exist_ok=True)
+            copy = home / self.place(edit.file, edit.file)
+            if not any((home / folder) in copy.parents for folder in program.tree):
+                self.mirror(edit.file, home)
+            edited = edit.applied(copy.read_text(), home.name)
+            copy.unlink(missing_ok=True)
             copy.write_text(edited)
+
+    def mirror(self, file, home):
+        """Makes the folders on the way to the file, filled with links to what the original ones hold."""
+        parts = Path(file).parts
+        for depth in range(0 if self.of_cutlass(file) else 1, len(parts)):
+            folder = "/".join(parts[:depth])
+            original, copy = self.original(folder, file), home / self.place(folder, file)
+            if copy.is_symlink():
+                copy.unlink()
+            copy.mkdir(parents=True, exist_ok=True)
+            for entry in original.iterdir():
+                if not (copy / entry.name).exists():
+                    (copy / entry.name).symlink_to(entry.resolve())
+
+    def original(self, path, file):
+        """Where `path` lies, which belongs to the same include folder as `file`."""
+        return (self.cutlass if self.of_cutlass(file) else self.root) / path
+
+    def place(self, path, file):
+        return Path("cutlass-include" if self.of_cutlass(file) else ".") / path
 
     def of_cutlass(self, file):
         return file.split("/")[0] in kCutlassFolders
 
-    def original(self, file):
-        return (self.cutlass if self.of_cutlass(file) else self.root) / file
-
-    def place(self, file):
-        return ("cutlass-include/" if self.of_cutlass(file) else "") + file
-
     def command(self, program, home, target):
         path = []
         for folder in program.include:
-            original = self.cutlass if folder == "cutlass" else self.root / folder
             copy = home / ("cutlass-include" if folder == "cutlass" else folder)
-            path += [f"-I{copy}", f"-I{original}"]
+            original = self.cutlass if folder == "cutlass" else self.root / folder
+            path.append(f"-I{copy if copy.is_dir() else original}")
         stubs = Path(shutil.which(self.nvcc) or self.nvcc).resolve().parent.parent / "lib64" / "stubs"
         return [self.nvcc, f"-std=c++{program.std}", "-O2", "-lineinfo", "-w", "-cudart", "shared", "-gencode",
                 "arch=compute_90a,code=compute_90a", *program.flags, *path, *(str(home / s) for s in program.sources),
