@@ -244,8 +244,10 @@ uint32_t guess_registers(const ptx::Directives& d, std::string& source) {
                                              : d.maxntid[0] * d.maxntid[1] * d.maxntid[2];
   if (threads == 0) return 0;
   source = "launch bounds";
-  const uint32_t ctas = std::max(1u, d.minnctapersm);
-  return std::min(255u, 65536 / (threads * ctas) / 8 * 8);
+  // Each of the multiprocessor's four parts has a quarter of its registers, and a warp lives in one of them.
+  const uint32_t warps = (threads + 31) / 32 * std::max(1u, d.minnctapersm);
+  const uint32_t warps_of_part = (warps + 3) / 4;
+  return std::min(255u, 65536 / 4 / (warps_of_part * 32) / 8 * 8);
 }
 
 /// Where payload goes in the function. An error where it certainly steers something.

@@ -583,4 +583,20 @@ DEEPER:
   for (int i = 0; i < 32; ++i) EXPECT_EQ(out[i], factorials[i % 8]);
 }
 
+// An H200 gives each quarter of a multiprocessor 16384 registers and a warp to one quarter; ptxas keeps
+// kernels within that.
+TEST(registers, follow_from_launch_bounds_where_there_is_no_machine_code) {
+  const auto registers = [](const std::string& bounds) {
+    auto module = ptx::parse(test::module_of(".visible .entry k() " + bounds + " { ret; }\n"), "test.ptx");
+    const auto id = test::device().load(std::move(*module));
+    return (*test::device().kernel(*id, "k"))->registers;
+  };
+  EXPECT_EQ(registers(""), 0u);
+  EXPECT_EQ(registers(".maxntid 128, 1, 1"), 255u);
+  EXPECT_EQ(registers(".maxntid 288, 1, 1"), 168u);
+  EXPECT_EQ(registers(".maxntid 384, 1, 1"), 168u);
+  EXPECT_EQ(registers(".maxntid 1024, 1, 1"), 64u);
+  EXPECT_EQ(registers(".maxntid 288, 1, 1 .minnctapersm 2"), 96u);
+}
+
 }  // namespace

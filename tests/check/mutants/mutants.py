@@ -32,6 +32,7 @@ from table import read_table  # noqa: E402
 
 kRoot = Path(__file__).resolve().parents[3]
 kProofSeeds = 5
+kLaunchSeconds = 60
 kGood = ("found", "harmless", "silent")
 kColumns = ("found", "other", "missed", "harmless", "alarm", "unbuilt")
 
@@ -102,7 +103,7 @@ class Score:
         return "found", told(report)
 
     def check(self, built, arguments, options=""):
-        return run_check(self.options.tool, options, [str(built), *arguments])
+        return run_check(self.options.tool, f"--timeout {kLaunchSeconds} {options}", [str(built), *arguments])
 
     def tell(self, program, name, kind, verdict, why):
         self.verdicts[kind][verdict] += 1
