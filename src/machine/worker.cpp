@@ -420,7 +420,9 @@ Step Warp::fault(FaultKind kind, std::string message, uint32_t lane, uint64_t ad
 }
 
 Fault Warp::fault_here(FaultKind kind, std::string message, uint32_t lane, uint64_t address) const {
-  Fault fault{.kind = kind, .message = std::move(message)};
+  Fault fault;
+  fault.kind = kind;
+  fault.message = std::move(message);
   fault.function = frames[frame_node].function;
   fault.instruction = pc;
   std::copy(cta->index, cta->index + 3, fault.cta);

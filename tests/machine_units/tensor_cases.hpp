@@ -207,6 +207,21 @@ inline void add_im2col_layouts(std::vector<Case>& cases) {
       add_shot(cases, shot);
     }
   }
+  // More or fewer channels than a slice holds.
+  for (const auto& [interleave, channels] : {std::pair{1, 4u}, {1, 16u}, {1, 24u}, {2, 8u}, {2, 32u}}) {
+    TensorShot shot;
+    shot.map = interleaved_map(1, interleave, {10, 5, 4, 3, 2}, {});
+    shot.map.rank = 4;
+    shot.im2col = shot.map.im2col = true;
+    shot.map.channels = channels;
+    shot.map.pixels = 14;
+    shot.coordinates = {7, 3, 1, 0};
+    shot.offsets = {0, 0};
+    shot.tensor_bytes = 65536;
+    shot.name =
+        "tensor_load/im2col_interleave" + std::to_string(interleave) + "_channels" + std::to_string(channels);
+    add_shot(cases, shot);
+  }
   for (int swizzle = 1; swizzle <= 3; ++swizzle) {
     TensorShot shot;
     shot.map = dense_map(1, {24, 6, 5, 3}, {});
@@ -324,6 +339,24 @@ inline void add_tensor_stores(std::vector<Case>& cases) {
   shoot("im2col_reduce", reduced, {0, 3, 2, 0}, "add");  // no unit adds elements of this type
   pixels.steps[1] = 2, pixels.steps[2] = 3;
   shoot("im2col_steps", pixels, {0, 1, 2, 1});
+  for (const auto& [type, op] : {std::pair{2, "add"},
+                                 {2, "inc"},
+                                 {2, "xor"},
+                                 {3, "min"},
+                                 {4, "add"},
+                                 {5, "max"},
+                                 {6, "add"},
+                                 {6, "max"},
+                                 {7, "add"},
+                                 {9, "add"},
+                                 {9, "min"}}) {
+    const uint32_t channels = 32 / element_bytes(type);
+    MapSpec numbers = dense_map(type, {channels, 5, 4, 2}, {});
+    numbers.im2col = true;
+    numbers.channels = channels;
+    numbers.pixels = 23;
+    shoot("im2col_reduce_" + std::string(op) + "_type" + std::to_string(type), numbers, {0, 3, 2, 0}, op);
+  }
 }
 
 }  // namespace sluice::hardware

@@ -192,15 +192,11 @@ bool read_map(Warp& w, const TensorOperands& o, uint32_t lane, uint64_t address,
     w.fault(FaultKind::IllegalInstruction, std::move(wrong), lane, at, "tensor-map-invalid");
     return false;
   }
-  const uint32_t pixel_bytes = map->channels * element_bits(map->type) / 8;
-  if (map->im2col && map->interleave != 0 && pixel_bytes != slice_bytes(*map)) {
-    w.fault(FaultKind::Unsupported,
-            fmt::format("an im2col copy of an interleaved tensor with {} bytes per pixel in slices of {}",
-                        pixel_bytes, slice_bytes(*map)),
-            lane, at);
-    return false;
-  }
   out = *map;
+  // MODEL: whatever number of channels the map names, a pixel of an interleaved tensor is one slice (seen on
+  // an H200).
+  if (out.im2col && out.interleave != 0)
+    out.channels = static_cast<uint32_t>(8 * slice_bytes(out) / element_bits(out.type));
   return true;
 }
 
