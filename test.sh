@@ -60,6 +60,7 @@ BUILD=$ROOT/build
 
 prepare
 setup_format "$BUILD/format"
+setup_schemas "$BUILD/schemas"
 
 # The rooms of tests/ that know the device library alone.
 library_rooms() {

