@@ -8,6 +8,7 @@
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <signal.h>
+#include <sys/prctl.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -98,9 +99,11 @@ Result<pid_t> start(const std::string& file, std::vector<std::string> arguments,
   const std::vector<char*> envp = pointers(variables);
   int report[2];
   if (pipe2(report, O_CLOEXEC) != 0) return Error{"cannot make a pipe", ""};
-  const pid_t child = fork();
+  const pid_t tool = getpid(), child = fork();
   if (child < 0) return Error{"cannot start another process", file};
   if (child == 0) {
+    prctl(PR_SET_PDEATHSIG, SIGKILL);  // where the tool is killed, nothing of it goes on
+    if (getppid() != tool) _exit(127);
     for (const int signal : {SIGINT, SIGQUIT, SIGTERM}) ::signal(signal, SIG_DFL);
     execve(file.c_str(), argv.data(), envp.data());
     const int reason = errno;
