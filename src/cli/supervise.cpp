@@ -16,6 +16,9 @@
 #include <algorithm>
 #include <cstdlib>
 #include <cstring>
+#include <iterator>
+
+#include "cli/descendants.hpp"
 
 namespace sluice::cli {
 namespace {
@@ -25,6 +28,10 @@ constexpr double kProgressAfterSeconds = 2;
 
 /// How long the program may take to end after it was told to.
 constexpr uint64_t kGraceNs = 1'000'000'000;
+
+/// How long processes that the program leaves behind are waited for: those that have the engine, and any
+/// others, which may be about to load it.
+constexpr uint64_t kEngineLeftNs = 5'000'000'000, kOthersLeftNs = 200'000'000;
 
 pid_t g_child = 0;
 volatile sig_atomic_t g_interrupts = 0;
@@ -143,6 +150,37 @@ bool enforce_stop(uint64_t& stopped_at) {
   return true;
 }
 
+// Waits for what the program has left behind (daemons), and says what still runs then.
+void wait_for_rest(cuda::ChannelReader& reader, Outcome& outcome, Voice& voice, Loudness loudness) {
+  const uint64_t ended = clock_ns();
+  uint64_t without_engine = ended;  // since when
+  std::vector<pid_t> left, with_engine;
+  while (true) {
+    left = descendants();
+    with_engine.clear();
+    std::ranges::copy_if(left, std::back_inserter(with_engine), has_engine);
+    const uint64_t now = clock_ns();
+    if (!with_engine.empty()) without_engine = now;
+    const bool enough = now - ended >= kEngineLeftNs || now - without_engine >= kOthersLeftNs;
+    if (g_stop != 0 || enough || !has_children()) break;
+    const timespec pause{0, kLongestPauseNs / 4};
+    nanosleep(&pause, nullptr);
+    pass_reports(reader, outcome, voice, loudness);
+  }
+  if (!has_children() || left.empty() || g_stop != 0) return;
+  report::Diagnostic diagnostic;
+  diagnostic.level = report::Level::Note;
+  const bool undecided = !with_engine.empty();
+  const size_t count = undecided ? with_engine.size() : left.size();
+  diagnostic.blame = undecided ? report::Blame::Undecided : report::Blame::Nobody;
+  diagnostic.headline = fmt::format("{}the program has left behind {} process{} that still run{}{}",
+                                    undecided ? "not decided: " : "", count, count == 1 ? "" : "es",
+                                    count == 1 ? "s" : "", undecided ? " on the engine" : "");
+  diagnostic.why = "what is done there from here on is not seen";
+  diagnostic.help = "let the program wait for its processes";
+  take(outcome, std::move(diagnostic), voice, loudness);
+}
+
 report::Diagnostic describe(const cuda::Crash& crash) {
   report::Diagnostic diagnostic;
   diagnostic.blame = report::Blame::Internal;
@@ -189,6 +227,7 @@ Result<Outcome> supervise(const std::string& file, const std::vector<std::string
   handle(SIGINT, interrupt);
   handle(SIGQUIT, SIG_IGN);
   handle(SIGTERM, stop_all);
+  adopt_orphans();
   SLUICE_ASSIGN_OR_RETURN(g_child, start(file, arguments, environment(preload, libraries, settings)));
 
   outcome.tally.without_data = settings.no_data;
@@ -205,6 +244,7 @@ Result<Outcome> supervise(const std::string& file, const std::vector<std::string
     if (voice.on_terminal()) show_progress(reader, voice);
   }
   g_child = 0;
+  wait_for_rest(reader, outcome, voice, loudness);
   pass_reports(reader, outcome, voice, loudness);
   reader.add_counters(outcome.tally);
   outcome.engine_loaded = reader.process_count() != 0;

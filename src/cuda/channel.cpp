@@ -61,25 +61,29 @@ Channel::Channel(const std::string& directory) : counters_(&own_counters_) {
   timespec now{};
   clock_gettime(CLOCK_MONOTONIC, &now);
   const std::string stem = fmt::format("{}/{}-{}{:09}", directory, getpid(), now.tv_sec, now.tv_nsec);
-  fd_ = open((stem + kRecords).c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0600);
-  if (fd_ < 0) return;
+  const int fd = open((stem + kRecords).c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0600);
+  if (fd < 0) return;
+  close(fd);
+  records_ = stem + kRecords;
   if (Counters* shared = map_counters(stem + kCounters, /*create=*/true)) counters_ = shared;
 }
 
 Channel::~Channel() {
-  if (fd_ >= 0) close(fd_);
   if (counters_ != &own_counters_) munmap(counters_, sizeof(Counters));
 }
 
 void Channel::write_record(const nlohmann::json& record) {
   std::string line = record.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
   line += '\n';
+  const int fd = open(records_.c_str(), O_WRONLY | O_APPEND | O_CLOEXEC);
+  if (fd < 0) return;
   size_t done = 0;
   while (done < line.size()) {
-    const ssize_t n = write(fd_, line.data() + done, line.size() - done);
-    if (n <= 0) return;
+    const ssize_t n = write(fd, line.data() + done, line.size() - done);
+    if (n <= 0) break;
     done += static_cast<size_t>(n);
   }
+  close(fd);
 }
 
 void Channel::say(const report::Diagnostic& diagnostic) {

@@ -51,12 +51,12 @@ class Channel {
   void say(const report::Diagnostic& diagnostic);
   /// A line of information for `-v`.
   void log(const std::string& line);
-  bool has_directory() const { return fd_ >= 0; }
+  bool has_directory() const { return !records_.empty(); }
 
  private:
   void write_record(const nlohmann::json& record);
 
-  int fd_ = -1;
+  std::string records_;  ///< the file; opened for each record, since daemons close what they have not opened
   Counters* counters_ = nullptr;
   Counters own_counters_;
 };
