@@ -89,6 +89,40 @@ constexpr Case kCases[] = {
      0},
 };
 
+/// What does not depend on the kernel: `count` launches of `ctas` CTAs that do nothing.
+struct FixedCost {
+  const char* name;
+  uint32_t launches, ctas;
+  double goal;
+  bool per_launch;  ///< microseconds per launch, else millions of CTAs per second
+};
+
+constexpr FixedCost kFixedCosts[] = {
+    {"us per small launch", 2000, 1, 10, true},
+    {"M empty CTAs/s", 1, 200000, 3, false},
+};
+
+/// The goal is met by at most that many microseconds, or by at least that many CTAs.
+bool show_fixed_cost(machine::Device& device, const machine::Kernel& kernel, const FixedCost& cost,
+                     int repetitions) {
+  machine::LaunchRequest request;
+  request.kernel = &kernel;
+  request.grid[0] = cost.ctas;
+  request.block[0] = 32;
+  request.options.workers = 1;
+  std::vector<double> figures;
+  for (int i = 0; i < repetitions; ++i) {
+    const auto begin = std::chrono::steady_clock::now();
+    for (uint32_t n = 0; n < cost.launches; ++n) (void)device.launch(request);
+    const double us = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count() * 1e6;
+    figures.push_back(cost.per_launch ? us / cost.launches : cost.ctas / us);
+  }
+  std::sort(figures.begin(), figures.end());
+  const double median = figures[figures.size() / 2];
+  fmt::print("{:<24} {:>16.2f} {:>10.0f}\n", cost.name, median, cost.goal);
+  return cost.per_launch ? median <= cost.goal : median >= cost.goal;
+}
+
 std::string module_of(const Case& c) {
   return std::string(
              ".version 8.6\n.target sm_90a\n.address_size 64\n.visible .entry k(.param .u64 out) {\n"
@@ -136,5 +170,13 @@ int main(int argc, char** argv) {
     fmt::print("{:<16} {:>24.0f} {:>10}\n", c.name, median,
                c.goal_millions > 0 ? fmt::format("{:.0f}", c.goal_millions) : "-");
   }
+  auto empty =
+      ptx::parse(".version 8.6\n.target sm_90a\n.address_size 64\n.visible .entry k() { ret; }\n", "empty");
+  if (!empty) return fmt::print(stderr, "{}\n", empty.error().text()), 1;
+  const auto module = device.load(std::move(*empty));
+  const auto kernel = device.kernel(*module, "k");
+  if (!kernel) return fmt::print(stderr, "{}\n", kernel.error().text()), 1;
+  fmt::print("\n{:<24} {:>16} {:>10}\n", "fixed cost", "figure", "goal");
+  for (const FixedCost& cost : kFixedCosts) met &= show_fixed_cost(device, **kernel, cost, repetitions);
   return met ? 0 : 1;
 }

@@ -8,6 +8,7 @@
 
 #include <array>
 
+#include "base/lifetime.hpp"
 #include "machine/state.hpp"
 
 namespace sluice::machine {
@@ -135,7 +136,7 @@ Error Binder::unsupported(std::string what) const {
 }
 
 Bind find_bind(ptx::Opcode opcode) {
-  static const std::vector<Bind> table = [] {
+  static const auto& table = immortal([] {
     std::vector<Bind> rows(ptx::kOpcodeCount, nullptr);
     for (const auto& family :
          {control_rows(), move_rows(), integer_rows(), float_rows(), convert_rows(), memory_rows(),
@@ -144,7 +145,7 @@ Bind find_bind(ptx::Opcode opcode) {
       for (const BindRow& row : family) rows[static_cast<size_t>(row.opcode)] = row.bind;
     }
     return rows;
-  }();
+  }());
   return table[static_cast<size_t>(opcode)];
 }
 

@@ -468,8 +468,7 @@ Result<LaunchResult> Device::launch(const LaunchRequest& request) {
 
   // Parameters get a device address of their own: tensor maps among them are read through it.
   const uint64_t parameter_bytes = std::max<uint64_t>(kernel.parameter_bytes, 1);
-  Result<uint64_t> parameters =
-      memory_.allocate(parameter_bytes, 256, AllocationKind::Parameters, "kernel parameters", true);
+  Result<uint64_t> parameters = memory_.allocate_parameters(parameter_bytes);
   if (!parameters) return parameters.error();
   context.parameters = *parameters;
   std::memcpy(reinterpret_cast<void*>(*parameters), request.parameters.data(),
@@ -500,7 +499,10 @@ Result<LaunchResult> Device::launch(const LaunchRequest& request) {
   std::vector<std::unique_ptr<Worker>> team;
   for (uint32_t i = 0; i < std::max(1u, workers); ++i) team.push_back(std::make_unique<Worker>(context, i));
   std::vector<std::thread> threads;
-  for (size_t i = 1; i < team.size(); ++i) threads.emplace_back([&team, i] { team[i]->run(); });
+  // A launch that ends soon is not worth other threads.
+  context.call_for_help = [&] {
+    for (size_t i = 1; i < team.size(); ++i) threads.emplace_back([&team, i] { team[i]->run(); });
+  };
   team[0]->run();
   for (std::thread& thread : threads) thread.join();
 

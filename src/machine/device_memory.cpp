@@ -8,6 +8,7 @@
 #include <sys/mman.h>
 
 #include <algorithm>
+#include <cstring>
 
 #include "machine/space.hpp"
 
@@ -15,9 +16,16 @@ namespace sluice::machine {
 namespace {
 
 constexpr uint64_t kPage = 4096;
+constexpr uint64_t kMostParameterBytes = 64 * 1024;
+constexpr size_t kReleasedRemembered = 256;
 
 uint64_t round_up(uint64_t value, uint64_t step) {
   return (value + step - 1) / step * step;
+}
+
+// MODEL: a block of the heap takes its bytes and a header, in multiples of 16.
+uint64_t heap_charge(uint64_t bytes) {
+  return round_up(bytes, 16) + 16;
 }
 
 }  // namespace
@@ -34,8 +42,11 @@ DeviceMemory::DeviceMemory(uint64_t capacity) : capacity_(round_up(capacity, kPa
     munmap(got, reserve);
     return;
   }
+  // The last pages are for parameters.
+  void* const parameters = static_cast<char*>(wanted) + reserve - kMostParameterBytes;
+  if (mprotect(parameters, kMostParameterBytes, PROT_READ | PROT_WRITE) != 0) return;
   base_ = kArenaBase;
-  free_[base_] = reserve;
+  free_[base_] = reserve - kMostParameterBytes - kPage;
 }
 
 DeviceMemory::~DeviceMemory() {
@@ -74,13 +85,40 @@ Result<uint64_t> DeviceMemory::allocate(uint64_t bytes, uint64_t alignment, Allo
   return Error{"out of device memory", {}};
 }
 
+Result<uint64_t> DeviceMemory::allocate_parameters(uint64_t bytes) {
+  if (base_ == 0) return Error{"device memory's address range could not be reserved", {}};
+  if (bytes > kMostParameterBytes) return Error{"too many bytes of parameters", {}};
+  const uint64_t first = base_ + 2 * capacity_ - kMostParameterBytes;
+  live_[first] = Allocation{first, bytes, AllocationKind::Parameters, true, "kernel parameters"};
+  ++generation_;
+  std::memset(reinterpret_cast<void*>(first), 0, bytes);
+  return first;
+}
+
+uint64_t DeviceMemory::allocate_heap(uint64_t bytes, uint64_t limit) {
+  heap_is_used_ = true;
+  bytes = std::max<uint64_t>(bytes, 1);
+  if (bytes >= limit || heap_charge(bytes) > limit - std::min(limit, heap_used_)) return 0;
+  const Result<uint64_t> first = allocate(bytes, 16, AllocationKind::Heap);
+  if (!first) return 0;
+  heap_used_ += heap_charge(bytes);
+  return *first;
+}
+
 bool DeviceMemory::release(uint64_t address) {
   const auto it = live_.find(address);
   if (it == live_.end() || it->second.kind == AllocationKind::HostVisible) return false;
+  ++generation_;
+  if (it->second.kind == AllocationKind::Parameters) {
+    live_.erase(it);
+    return true;
+  }
   const uint64_t span = round_up(it->second.bytes, kPage) + kPage;
   used_ -= it->second.bytes;
+  if (it->second.kind == AllocationKind::Heap) heap_used_ -= heap_charge(it->second.bytes);
+  released_.push_back(std::move(it->second));
+  if (released_.size() > kReleasedRemembered) released_.pop_front();
   live_.erase(it);
-  ++generation_;
   // Give the pages back and make stale pointers fault.
   mmap(reinterpret_cast<void*>(address), span, PROT_NONE,
        MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED, -1, 0);
@@ -122,6 +160,12 @@ const Allocation* DeviceMemory::find(uint64_t address) const {
   if (it == live_.begin()) return nullptr;
   --it;
   return it->second.contains(address, 1) ? &it->second : nullptr;
+}
+
+const Allocation* DeviceMemory::find_released(uint64_t address) const {
+  const auto found = std::find_if(released_.rbegin(), released_.rend(),
+                                  [&](const Allocation& one) { return one.contains(address, 1); });
+  return found != released_.rend() ? &*found : nullptr;
 }
 
 }  // namespace sluice::machine

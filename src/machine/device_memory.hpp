@@ -8,6 +8,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <deque>
 #include <map>
 #include <string>
 #include <vector>
@@ -17,7 +18,7 @@
 
 namespace sluice::machine {
 
-enum class AllocationKind : uint8_t { Device, Managed, Global, Parameters, Constant, HostVisible };
+enum class AllocationKind : uint8_t { Device, Managed, Global, Parameters, Constant, HostVisible, Heap };
 
 struct Allocation {
   uint64_t first = 0;
@@ -47,6 +48,14 @@ class DeviceMemory {
   Result<uint64_t> allocate(uint64_t bytes, uint64_t alignment, AllocationKind kind, std::string name = {},
                             bool read_only = false);
 
+  /// Memory for the parameters of the one kernel that runs: it lies apart, where no stale pointer meets it.
+  Result<uint64_t> allocate_parameters(uint64_t bytes);
+
+  /// A block of the heap of device code, or 0 where `limit` bytes do not hold it. Also 0 bytes make a block.
+  uint64_t allocate_heap(uint64_t bytes, uint64_t limit);
+  /// Whether device code has used its heap: its limit stays then.
+  bool heap_is_used() const { return heap_is_used_; }
+
   /// Returns memory that `allocate` gave. False if `address` is not the start of a live allocation.
   bool release(uint64_t address);
 
@@ -56,6 +65,11 @@ class DeviceMemory {
 
   /// The live allocation that contains `address`, or null.
   const Allocation* find(uint64_t address) const;
+
+  /// Memory that was released not long ago and contained `address`, or null.
+  const Allocation* find_released(uint64_t address) const;
+  /// Whether `address` is one that device memory may have.
+  bool in_arena(uint64_t address) const { return address - base_ < 2 * capacity_; }
 
   /// Which bytes are payload that was not computed; new allocations have none.
   PayloadMarks& payload() { return payload_; }
@@ -69,7 +83,10 @@ class DeviceMemory {
   uint64_t base_ = 0;
   uint64_t capacity_ = 0;
   uint64_t used_ = 0;
+  uint64_t heap_used_ = 0;
+  bool heap_is_used_ = false;
   uint64_t generation_ = 1;
+  std::deque<Allocation> released_;  ///< the last ones
   PayloadMarks payload_;
   std::map<uint64_t, Allocation> live_;  ///< by first address
   std::map<uint64_t, uint64_t> free_;    ///< first address -> bytes, coalesced, of the arena

@@ -41,10 +41,11 @@ struct LaunchOptions {
   /// The protocol alone: payload of copies and matrix operations is not computed. The kernel must have been
   /// made with KernelOptions::without_data.
   bool no_data = false;
-  bool record_phases = false;  ///< keep how often each mbarrier completed: LaunchResult::phases
-  bool parallel = true;        ///< use several host threads where the kernel allows it
-  uint32_t workers = 0;        ///< host threads, 0 = as many as the host has
-  double timeout_seconds = 0;  ///< wall-clock limit, 0 = none
+  bool record_phases = false;     ///< keep how often each mbarrier completed: LaunchResult::phases
+  bool parallel = true;           ///< use several host threads where the kernel allows it
+  uint32_t workers = 0;           ///< host threads, 0 = as many as the host has
+  uint64_t heap_bytes = 8 << 20;  ///< what malloc of device code may give, all launches together
+  double timeout_seconds = 0;     ///< wall-clock limit, 0 = none
   std::vector<std::pair<uint64_t, uint64_t>>
       ctas;  ///< run only the clusters of these ranges [first, last] of linear CTAs; empty = all
 };
@@ -110,12 +111,14 @@ struct LaunchContext {
   std::atomic<uint64_t> running_clusters{0};
   std::atomic<bool> stop{false};
   std::mutex mutex;
-  Fault fault;  ///< guarded by `mutex`
+  Fault fault;         ///< guarded by `mutex`
+  std::string remark;  ///< guarded by `mutex`: a line for the report of a launch that gets stuck
   std::string detail;
-  LaunchStatistics statistics;         ///< guarded by `mutex`
-  std::vector<MbarrierRecord> phases;  ///< guarded by `mutex`; unsorted
-  PayloadMarks* payload = nullptr;     ///< null unless LaunchOptions::no_data
-  uint64_t deadline_ns = 0;            ///< host clock, 0 = none
+  LaunchStatistics statistics;          ///< guarded by `mutex`
+  std::vector<MbarrierRecord> phases;   ///< guarded by `mutex`; unsorted
+  std::function<void()> call_for_help;  ///< the first worker's: starts the others
+  PayloadMarks* payload = nullptr;      ///< null unless LaunchOptions::no_data
+  uint64_t deadline_ns = 0;             ///< host clock, 0 = none
 
   bool failed() const { return stop.load(std::memory_order_relaxed); }
 };

@@ -79,7 +79,9 @@ struct Split {
   uint32_t rounds = 0;       ///< backward jumps since the split was last put behind the others
   // Places of the loop whose last round came to nothing, in the activation `idle_frame`.
   uint32_t idle_first = 1, idle_last = 0, idle_frame = 0;
-  bool counted = false;  ///< its last backward jump was one of a loop in which a counter moves
+  bool counted = false;     ///< its last backward jump was one of a loop in which a counter moves
+  bool goes_alone = false;  ///< at an aligned barrier: it stands for its warp, whose other lanes cannot come
+  bool reads_time = false;  ///< its last backward jump was one of a loop that reads a clock
 };
 
 /// One activation of a function, shared by all lanes that came through the same call.
@@ -366,6 +368,8 @@ class Worker {
   void wake_group_waiters(const AsyncOp& op);
   void report_deadlock();
   bool look_once_more();
+  bool find_clock_loop(Fault& fault) const;
+  bool pass_divergent_barriers();
   friend struct Warp;
 
   LaunchContext& launch_;
@@ -373,6 +377,7 @@ class Worker {
   std::unique_ptr<AccessWatch> payload_watch_;  ///< of a run without data
   AccessWatch* watch_ = nullptr;
   std::vector<std::unique_ptr<Cluster>> resident_;
+  std::unique_ptr<Cluster> spare_;  ///< has ended; the next one takes over its memory
   std::deque<Warp*> ready_;
   AsyncQueue async_;
   uint64_t operations_ = 0;

@@ -33,9 +33,12 @@ namespace sluice::machine {
 namespace {
 
 constexpr uint32_t kTurnInstructions = 4096;
+constexpr uint64_t kTimeAloneNs =
+    200'000;  ///< of the host: a launch that takes longer gets the other workers
+constexpr uint64_t kTurnsBetweenLooks = 16;
 constexpr uint64_t kFirstIdleJump = 1'000;  ///< ns of virtual time
 constexpr uint32_t kCountedRounds = 1'000'000;
-constexpr uint64_t kIdleLimit = 20'000'000'000;  ///< ns without progress: time will not help
+constexpr uint64_t kIdleLimit = uint64_t{1} << 60;  ///< ns without progress, 36 years: time will not help
 constexpr uint32_t kNoLimit = 0xffffffffu;
 
 uint64_t host_now_ns() {
@@ -57,9 +60,14 @@ Worker::Worker(LaunchContext& launch, uint32_t id) : launch_(launch), id_(id) {
 
 void Worker::run() {
   const Executing executing;
+  const uint64_t started = host_now_ns();
+  bool alone = id_ == 0;
   random_ = launch_.request->options.seed * 0x9e3779b97f4a7c15ull + 0x1234567;
   while (!failed()) {
-    ++turns_;
+    if (++turns_ % kTurnsBetweenLooks == 0 && alone && host_now_ns() - started > kTimeAloneNs) {
+      alone = false;
+      launch_.call_for_help();
+    }
     if (launch_.deadline_ns != 0 && host_now_ns() > launch_.deadline_ns) {
       fail(Fault{.kind = FaultKind::Timeout, .message = "the time limit of the run is over"});
       break;
@@ -89,7 +97,7 @@ void Worker::run() {
       continue;
     }
     if (resident_.empty()) break;
-    report_deadlock();
+    if (!pass_divergent_barriers()) report_deadlock();
   }
   // In-flight operations of ended CTAs still land: a kernel may end on a committed store.
   while (!failed() && !async_.empty()) land_one(0);
@@ -143,7 +151,7 @@ bool Worker::start_cluster() {
     launch_.running_clusters.fetch_sub(1);
     return false;
   }
-  resident_.push_back(make_cluster(*this, launch_, index));
+  resident_.push_back(make_cluster(*this, launch_, index, std::move(spare_)));
   for (auto& cta : resident_.back()->ctas) {
     if (listener() != nullptr) emit_cta_begin(*this, *cta);
     for (auto& warp : cta->warps) ready(*warp);
@@ -153,22 +161,19 @@ bool Worker::start_cluster() {
 }
 
 void Worker::retire_clusters() {
-  const auto stays = [this](const std::unique_ptr<Cluster>& cluster) {
-    for (const auto& cta : cluster->ctas) {
-      if (!cta->ended()) return true;
-    }
+  uint64_t count = 0;
+  std::erase_if(resident_, [&](std::unique_ptr<Cluster>& cluster) {
     // Shared memory must outlive the operations that name it.
-    return cluster->operations != 0;
-  };
-  const auto first = std::stable_partition(resident_.begin(), resident_.end(), stays);
-  const auto count = static_cast<uint64_t>(resident_.end() - first);
-  if (count == 0) return;
-  for (auto it = first; it != resident_.end(); ++it) {
-    record_phases(**it);
-    forget_payload(**it);
-  }
-  resident_.erase(first, resident_.end());
-  launch_.running_clusters.fetch_sub(count);
+    const bool stays = cluster->operations != 0 ||
+                       std::ranges::any_of(cluster->ctas, [](const auto& cta) { return !cta->ended(); });
+    if (stays) return false;
+    record_phases(*cluster);
+    forget_payload(*cluster);
+    spare_ = std::move(cluster);
+    ++count;
+    return true;
+  });
+  if (count != 0) launch_.running_clusters.fetch_sub(count);
 }
 
 void Worker::record_phases(Cluster& cluster) {
@@ -232,7 +237,8 @@ bool Worker::quiesce() {
   }
   if (earliest == UINT64_MAX && !(clock_was_read_ && !ready_.empty())) return false;
   if (idle_time_ > kIdleLimit) return false;
-  const uint64_t jump = std::max(kFirstIdleJump, idle_time_);
+  // No power of two: the low halves of the clocks come to different values.
+  const uint64_t jump = std::max(kFirstIdleJump, idle_time_ + idle_time_ / 5);
   const uint64_t target = earliest == UINT64_MAX
                               ? clock_ns_ + jump
                               : std::max(earliest, clock_ns_ + (idle_time_ == 0 ? 0 : jump));
@@ -276,6 +282,47 @@ bool Worker::look_once_more() {
   return acted_;
 }
 
+/// Where nobody can go on, lanes that wait at an aligned barrier for others of their warp pass it as the
+/// whole warp, as on an H200; of each warp one group of lanes. A checker hears of the deadlock instead.
+bool Worker::pass_divergent_barriers() {
+  if (listener() != nullptr) return false;
+  bool any = false;
+  for (const auto& cluster : resident_) {
+    for (const auto& cta : cluster->ctas) {
+      for (const auto& warp : cta->warps) {
+        const auto split = std::ranges::find_if(
+            warp->splits, [&](const Split& one) { return waits_for_own_warp(*this, *warp, one); });
+        if (split == warp->splits.end()) continue;
+        split->goes_alone = true;
+        unpark(*warp, *split);
+        any = true;
+      }
+    }
+  }
+  return any;
+}
+
+/// Places `fault` at a thread that goes round a loop which reads a clock. False if there is none.
+bool Worker::find_clock_loop(Fault& fault) const {
+  for (const auto& cluster : resident_) {
+    for (const auto& cta : cluster->ctas) {
+      for (const auto& warp : cta->warps) {
+        for (const Split& split : warp->splits) {
+          const bool goes_round = split.pc >= split.idle_first && split.pc <= split.idle_last;
+          if (!goes_round || !split.reads_time) continue;
+          fault.function = warp->frames[split.frame].function;
+          fault.instruction = split.pc;
+          std::copy(cta->index, cta->index + 3, fault.cta);
+          fault.warp = warp->index;
+          fault.lane = static_cast<uint32_t>(std::countr_zero(split.lanes));
+          return true;
+        }
+      }
+    }
+  }
+  return false;
+}
+
 void Worker::report_deadlock() {
   HostWait host(launch_.device->memory());
   watch_ = &host;
@@ -288,6 +335,10 @@ void Worker::report_deadlock() {
   StuckReport report = describe_stuck(launch_, clusters);
   if (host.found()) {
     report.fault = host.fault();
+  } else if (find_clock_loop(report.fault)) {
+    report.fault.kind = FaultKind::Undecided;
+    report.fault.message = "a loop that reads a clock does not end in 36 years of the kernel's time";
+    report.fault.why = "its condition may depend on the clock in a way that jumps of time miss";
   } else if (counted_rounds_ >= kCountedRounds) {
     report.fault.kind = FaultKind::Undecided;
     report.fault.message = fmt::format("a loop has looked {} times at what nobody changes", kCountedRounds);
@@ -298,7 +349,7 @@ void Worker::report_deadlock() {
   }
   {
     std::lock_guard lock(launch_.mutex);
-    if (launch_.fault.kind == FaultKind::None) launch_.detail = std::move(report.text);
+    if (launch_.fault.kind == FaultKind::None) launch_.detail = launch_.remark + report.text;
   }
   fail(std::move(report.fault));
 }
@@ -686,6 +737,7 @@ Step Worker::close_idle_round(Warp& warp, uint32_t from) {
   warp.polled = false;
   warp.clock_read = false;
   Split& split = warp.splits[warp.current];
+  split.reads_time = timed;
   split.idle_first = warp.pc;
   split.idle_last = from;
   split.idle_frame = warp.frame_node;

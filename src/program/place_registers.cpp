@@ -33,8 +33,8 @@ struct Interval {
 /// Calls `f(access)` for every register that the instruction names.
 template <class F>
 void for_each_access(const Function& function, const ptx::Instruction& instruction, F&& f) {
-  static thread_local std::vector<Access> accesses;
-  accesses.clear();
+  std::vector<Access> accesses;
+  accesses.reserve(16);
   collect_accesses(function, instruction, accesses);
   for (const Access& access : accesses) f(access);
 }

@@ -13,6 +13,8 @@
 #include <string>
 #include <utility>
 
+#include "base/lifetime.hpp"
+
 namespace sluice::ptx {
 namespace {
 
@@ -294,7 +296,7 @@ struct Table {
 };
 
 const Table& table() {
-  static const Table instance;
+  static const Table& instance = immortal(Table());
   return instance;
 }
 

@@ -7,6 +7,8 @@
 #include <charconv>
 #include <unordered_map>
 
+#include "base/lifetime.hpp"
+
 namespace sluice::ptx {
 namespace {
 
@@ -48,7 +50,7 @@ bool take_number(std::string_view& text, uint16_t& value) {
 }  // namespace
 
 std::optional<Mod> find_mod(std::string_view text) {
-  static const auto map = build_mods();
+  static const auto& map = immortal(build_mods());
   const auto found = map.find(text);
   return found == map.end() ? std::nullopt : std::optional<Mod>(found->second);
 }
@@ -68,7 +70,7 @@ std::optional<Shape> find_shape(std::string_view text) {
 }
 
 std::optional<SpecialName> find_special(std::string_view text) {
-  static const auto map = build_specials();
+  static const auto& map = immortal(build_specials());
   if (const auto found = map.find(text); found != map.end()) {
     if (found->second == SpecialReg::pm || found->second == SpecialReg::pm_64 ||
         found->second == SpecialReg::envreg)
@@ -91,7 +93,7 @@ std::optional<SpecialName> find_special(std::string_view text) {
 }
 
 std::optional<Opcode> find_opcode(std::string_view text) {
-  static const auto map = build_opcodes();
+  static const auto& map = immortal(build_opcodes());
   const auto found = map.find(text);
   return found == map.end() ? std::nullopt : std::optional<Opcode>(found->second);
 }

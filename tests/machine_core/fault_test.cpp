@@ -33,6 +33,42 @@ TEST(fault, store_past_the_end_names_the_allocation) {
   EXPECT_NE(result.fault.message.find("allocation of 16 bytes"), std::string::npos) << result.fault.message;
 }
 
+TEST(fault, memory_that_was_freed_is_named_and_holds_no_parameters) {
+  const auto memory = test::device().memory().allocate(64, 256, machine::AllocationKind::Device);
+  ASSERT_TRUE(memory);
+  ASSERT_TRUE(test::device().memory().release(*memory));
+  for (const char* access : {"ld.global.u32 %r2, [%rd1+8];", "st.global.u32 [%rd1+8], %r1;"}) {
+    const auto result = run_body(access, reinterpret_cast<const void*>(*memory));
+    EXPECT_EQ(result.fault.kind, FaultKind::IllegalAddress);
+    EXPECT_NE(result.fault.message.find("an allocation of 64 bytes"), std::string::npos)
+        << result.fault.message;
+    EXPECT_NE(result.fault.message.find("has been freed"), std::string::npos) << result.fault.message;
+  }
+}
+
+TEST(fault, report_of_a_stuck_launch_tells_of_a_bulk_copy_with_an_odd_size) {
+  auto* memory = upload<uint32_t>(std::vector<uint32_t>(16, 1));
+  const auto result = run(module_of(R"(
+.visible .entry k(.param .u64 from) {
+  .reg .pred %p<2>; .reg .b32 %r<8>; .reg .b64 %rd<4>;
+  .shared .align 16 .b8 stage[64]; .shared .align 8 .b64 full;
+  ld.param.u64 %rd1, [from];
+  mov.u32 %r1, stage; mov.u32 %r2, full;
+  mbarrier.init.shared.b64 [%r2], 1;
+  mbarrier.arrive.expect_tx.shared.b64 _, [%r2], 17;
+  cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [%r1], [%rd1], 17, [%r2];
+LOOK:
+  mbarrier.try_wait.parity.shared.b64 %p1, [%r2], 0;
+  @!%p1 bra LOOK;
+  ret; })"),
+                          "k", {memory}, {.block = 1});
+  EXPECT_EQ(result.fault.kind, FaultKind::Timeout);
+  EXPECT_NE(result.detail.find("the size of a bulk copy is 17 bytes, not a multiple of 16: 16 are moved"),
+            std::string::npos)
+      << result.detail;
+  EXPECT_NE(result.detail.find("and 1 bytes"), std::string::npos) << result.detail;
+}
+
 TEST(fault, null_pointer) {
   const auto result = run_body("ld.global.u32 %r2, [%rd2+8];", nullptr);
   EXPECT_EQ(result.fault.kind, FaultKind::IllegalAddress);

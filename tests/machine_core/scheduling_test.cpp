@@ -266,26 +266,6 @@ LOOK:
   }
 }
 
-TEST(scheduling, waiting_with_the_clock_ends_by_time) {
-  auto* out = buffer<uint32_t>(1);
-  const auto result = run(module_of(R"(
-.visible .entry k(.param .u64 out) {
-  .reg .pred %p<4>; .reg .b64 %rd<8>;
-  ld.param.u64 %rd1, [out];
-  mov.u64 %rd2, %globaltimer;
-LOOP:
-  mov.u64 %rd3, %globaltimer;
-  sub.u64 %rd4, %rd3, %rd2;
-  setp.lt.u64 %p1, %rd4, 100000000;
-  @%p1 bra LOOP;
-  st.global.u32 [%rd1], 1;
-  ret; })"),
-                          "k", {out});
-  EXPECT_EQ(result.fault.message, "");
-  EXPECT_EQ(out[0], 1u);
-  EXPECT_LT(result.statistics.warp_instructions, 10000u);
-}
-
 TEST(scheduling, sleeper_that_polls_keeps_pace_with_those_that_work) {
   // Eight warps go from phase to phase, none waits for the sleeper. A phase lasts as long as 8 x 400
   // instructions, a round of the sleeper 20 ns: it must see every phase many times over.

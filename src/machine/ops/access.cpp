@@ -8,6 +8,8 @@
 
 #include <bit>
 
+#include "machine/device.hpp"
+
 namespace sluice::machine {
 
 using Kind = ptx::Operand::Kind;
@@ -57,7 +59,8 @@ bool misaligned(Warp& w, uint32_t lane, uint64_t address, uint32_t bytes) {
 
 bool outside_global(Warp& w, uint32_t lane, uint64_t address, uint32_t bytes, bool write) {
   const char* const what = write ? "write" : "read";
-  const Allocation* found = w.worker().find_allocation(address);
+  const Allocation* const found = w.worker().find_allocation(address);
+  const Allocation* const released = w.worker().launch().device->memory().find_released(address);
   std::string message;
   if (address < 4096) {
     message = fmt::format("a {} of {} bytes through a null pointer (address 0x{:x})", what, bytes, address);
@@ -67,6 +70,10 @@ bool outside_global(Warp& w, uint32_t lane, uint64_t address, uint32_t bytes, bo
     message =
         fmt::format("a {} of {} bytes that runs {} bytes past the end of an allocation of {} bytes at 0x{:x}",
                     what, bytes, address + bytes - found->end(), found->bytes, found->first);
+  } else if (released != nullptr) {
+    message =
+        fmt::format("a {} of {} bytes at 0x{:x}, in an allocation of {} bytes at 0x{:x} that has been freed",
+                    what, bytes, address, released->bytes, released->first);
   } else {
     message = fmt::format("a {} of {} bytes at 0x{:x}, outside every allocation", what, bytes, address);
     // Name the nearest allocation below, which is what was overrun most of the time.

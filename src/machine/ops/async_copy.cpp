@@ -10,6 +10,7 @@
 #include <cstring>
 #include <vector>
 
+#include "base/lifetime.hpp"
 #include "machine/bind.hpp"
 #include "machine/ops/access.hpp"
 #include "machine/ops/bulk_copy.hpp"
@@ -353,12 +354,12 @@ constexpr BindRow kRows[] = {
 }  // namespace
 
 std::span<const BindRow> async_copy_rows() {
-  static const std::vector<BindRow> rows = [] {
+  static const auto& rows = immortal([] {
     std::vector<BindRow> all(std::begin(kRows), std::end(kRows));
     const auto bulk = bulk_copy_rows();
     all.insert(all.end(), bulk.begin(), bulk.end());
     return all;
-  }();
+  }());
   return rows;
 }
 

@@ -12,6 +12,7 @@
 #include <fmt/format.h>
 
 #include <bit>
+#include <utility>
 
 #include "machine/bind.hpp"
 #include "machine/ops/access.hpp"
@@ -85,7 +86,8 @@ void complete(Worker& worker, Cta& cta, uint32_t id) {
 
 Step named_barrier(Warp& w, const Op& op, uint32_t lanes) {
   const auto& barrier = *static_cast<const Barrier*>(op.extra);
-  if (barrier.aligned) {
+  const bool alone = std::exchange(w.splits[w.current].goes_alone, false);
+  if (barrier.aligned && !alone) {
     if (const Step s = w.rendezvous(kAllLanes); s != Step::Next) return s;
   }
   const auto first = static_cast<uint32_t>(std::countr_zero(lanes));
@@ -114,7 +116,8 @@ Step named_barrier(Warp& w, const Op& op, uint32_t lanes) {
     state.all_threads = threads == 0;
   }
   // MODEL: when counts of one generation disagree, the first one holds.
-  state.arrived += barrier.aligned && threads != 0 ? 32 : static_cast<uint32_t>(std::popcount(lanes));
+  state.arrived +=
+      barrier.aligned && threads != 0 ? 32 : static_cast<uint32_t>(std::popcount(alone ? w.live : lanes));
   if (barrier.reduction != Reduction::None) {
     const uint32_t holds = (w.predicate(barrier.predicate) ^ barrier.predicate_flip) & lanes;
     state.holds += static_cast<uint32_t>(std::popcount(holds));
@@ -323,6 +326,12 @@ void settle_barriers(Worker& worker, Warp& warp, uint32_t exited) {
     if (warp.cluster_arrivals[std::countr_zero(m)] > cluster.phase) --cluster.arrived;
   }
   complete_cluster(worker, cluster);
+}
+
+bool waits_for_own_warp(const Worker& worker, const Warp& warp, const Split& split) {
+  if (split.wait != Wait::Rendezvous) return false;
+  const BoundFunction& function = *worker.kernel().functions[warp.frames[split.frame].function];
+  return function.code[split.pc].run == named_barrier;
 }
 
 }  // namespace sluice::machine

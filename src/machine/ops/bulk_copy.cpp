@@ -11,7 +11,10 @@
 
 #include <bit>
 #include <cstring>
+#include <mutex>
+#include <string>
 
+#include "machine/device.hpp"
 #include "machine/state.hpp"
 #include "machine/units/copy.hpp"
 #include "machine/units/emit.hpp"
@@ -126,19 +129,28 @@ bool land(Worker& worker, AsyncOp& op) {
   return true;
 }
 
-/// An H200 leaves out what is not a whole chunk, and says nothing.
+/// An H200 leaves out what is not a whole chunk, and says nothing. Without a checker the report of a launch
+/// that gets stuck tells it.
 void judge_size(Warp& w, uint32_t lane, uint32_t bytes) {
   if (bytes % kChunk == 0) return;
+  const uint32_t moved = bytes / kChunk * kChunk;
   event::BrokenRule rule;
   rule.name = "tma-misaligned";
   rule.headline = fmt::format("the size of a bulk copy is {} bytes, not a multiple of {}", bytes, kChunk);
   rule.label = fmt::format("{} bytes", bytes);
   rule.why =
       fmt::format("a bulk copy moves whole pieces of {} bytes; a GPU moves {} bytes here and counts as many",
-                  kChunk, bytes / kChunk * kChunk);
+                  kChunk, moved);
   rule.help =
       "make sizes (and what expect_tx announces) multiples of 16, and move the rest with ordinary loads";
-  emit_broken_rule(w, uint32_t{1} << lane, rule);
+  if (w.worker().listener() != nullptr) return emit_broken_rule(w, uint32_t{1} << lane, rule);
+  LaunchContext& launch = w.worker().launch();
+  const std::lock_guard lock(launch.mutex);
+  if (!launch.remark.empty()) return;
+  const Fault here = w.fault_here(FaultKind::None, {}, lane, 0);
+  launch.remark = fmt::format("{}: {}: {} are moved\n",
+                              launch.device->place(w.worker().kernel(), here.function, here.instruction),
+                              rule.headline, moved);
 }
 
 /// Checks one lane's copy and hands it over. False after a fault.

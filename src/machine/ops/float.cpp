@@ -7,6 +7,7 @@
 
 #include <vector>
 
+#include "base/lifetime.hpp"
 #include "machine/numeric/approximate.hpp"
 #include "machine/numeric/floating.hpp"
 #include "machine/ops/elementwise.hpp"
@@ -200,12 +201,12 @@ Result<Op> bind_float(Binder& b) {
 }
 
 std::span<const BindRow> float_rows() {
-  static const std::vector<BindRow> rows = [] {
+  static const auto& rows = immortal([] {
     std::vector<BindRow> all(std::begin(kRows), std::end(kRows));
     const auto compare = compare_rows();
     all.insert(all.end(), compare.begin(), compare.end());
     return all;
-  }();
+  }());
   return rows;
 }
 

@@ -8,6 +8,7 @@
 #include <array>
 #include <vector>
 
+#include "base/lifetime.hpp"
 #include "machine/ops/elementwise.hpp"
 #include "machine/ops/float_half.hpp"
 #include "machine/ops/integer_bits.hpp"
@@ -289,12 +290,12 @@ constexpr BindRow kArithmetic[] = {
 }  // namespace
 
 std::span<const BindRow> integer_rows() {
-  static const std::vector<BindRow> rows = [] {
+  static const auto& rows = immortal([] {
     std::vector<BindRow> all(std::begin(kArithmetic), std::end(kArithmetic));
     const auto bits = integer_bit_rows();
     all.insert(all.end(), bits.begin(), bits.end());
     return all;
-  }();
+  }());
   return rows;
 }
 

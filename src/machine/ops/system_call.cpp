@@ -229,11 +229,36 @@ Step allocate(Warp& w, const Op& op, uint32_t lanes) {
   for (uint32_t m = lanes; m != 0; m &= m - 1) {
     const auto lane = static_cast<uint32_t>(std::countr_zero(m));
     const auto bytes = argument<uint64_t>(w, a, lane, 0);
-    Result<uint64_t> memory =
-        w.worker().launch().device->memory().allocate(bytes, 16, AllocationKind::Device);
-    set_result<uint64_t>(w, a, lane, memory ? *memory : 0);
+    const LaunchContext& launch = w.worker().launch();
+    const uint64_t block = launch.device->memory().allocate_heap(bytes, launch.request->options.heap_bytes);
+    set_result<uint64_t>(w, a, lane, block);
   }
   return Step::Next;
+}
+
+/// What is wrong with freeing `address`, which is no block of the heap; the codes are those of an H200.
+Step wrong_free(Warp& w, uint32_t lane, uint64_t address) {
+  const DeviceMemory& memory = w.worker().launch().device->memory();
+  const Allocation* const around = memory.find(address);
+  const Allocation* const before = memory.find_released(address);
+  if (around != nullptr && around->kind == AllocationKind::Heap) {
+    return w.fault(FaultKind::LaunchFailure,
+                   fmt::format("free of 0x{:x}, which lies {} bytes inside a block that malloc gave", address,
+                               address - around->first),
+                   lane, address);
+  }
+  if (around == nullptr && before != nullptr && before->kind == AllocationKind::Heap) {
+    return w.fault(FaultKind::LaunchFailure,
+                   fmt::format("free of 0x{:x}, a block that has been freed already", address), lane,
+                   address);
+  }
+  return w.fault(
+      FaultKind::IllegalAddress,
+      fmt::format("free of 0x{:x}, which the malloc of device code did not give{}", address,
+                  around != nullptr ? fmt::format(" (it lies in an allocation of {} bytes at 0x{:x})",
+                                                  around->bytes, around->first)
+                                    : ""),
+      lane, address);
 }
 
 Step deallocate(Warp& w, const Op& op, uint32_t lanes) {
@@ -243,9 +268,12 @@ Step deallocate(Warp& w, const Op& op, uint32_t lanes) {
     const auto lane = static_cast<uint32_t>(std::countr_zero(m));
     const auto address = argument<uint64_t>(w, a, lane, 0);
     if (address == 0) continue;
-    if (!w.worker().launch().device->memory().release(address)) {
-      return w.fault(FaultKind::LaunchFailure, "free of memory that malloc did not give", lane, address);
+    DeviceMemory& memory = w.worker().launch().device->memory();
+    const Allocation* const block = memory.find(address);
+    if (block == nullptr || block->kind != AllocationKind::Heap || block->first != address) {
+      return wrong_free(w, lane, address);
     }
+    memory.release(address);
     w.worker().forget_cached_allocation();
   }
   return Step::Next;

@@ -13,6 +13,7 @@
 #include <memory>
 #include <vector>
 
+#include "base/lifetime.hpp"
 #include "machine/bind.hpp"
 #include "machine/state.hpp"
 #include "machine/units/copy.hpp"
@@ -251,7 +252,7 @@ class AccumulatorRows {
 
 /// Computes the product; false after a fault.
 bool compute(Worker& worker, const AsyncOp& op, const ProductArgs& args) {
-  static thread_local const std::unique_ptr<WgmmaOperands> operands = std::make_unique<WgmmaOperands>();
+  static const PerThread<WgmmaOperands> operands;
   WgmmaOperands& o = *operands;
   Cta& cta = *op.cta;
   OperandReader reader(worker, op);
@@ -302,7 +303,9 @@ bool perform(Worker& worker, AsyncOp& op) {
 // --- issue --------------------------------------------------------------------------------------------
 
 WarpgroupState& group_of(Warp& w) {
-  return w.cta->warpgroups[w.index / kWarps];
+  auto& groups = w.cta->warpgroups;
+  if (groups.empty()) groups.resize((w.cta->warps.size() + kWarps - 1) / kWarps);
+  return groups[w.index / kWarps];
 }
 
 /// Tells about descriptors that no operand can have; each is looked at once per instruction.

@@ -12,7 +12,7 @@ bool resolve_shared(Warp& w, const Address& operand, uint32_t lane, uint64_t add
                     uint32_t alignment, uint32_t& out) {
   if (address % alignment != 0) {
     w.fault(FaultKind::MisalignedAddress,
-            fmt::format("an asynchronous copy needs shared address 0x{:x} to be a multiple of {}", address,
+            fmt::format("the shared address 0x{:x} of an asynchronous copy is not a multiple of {}", address,
                         alignment),
             lane, address, "tma-misaligned");
     return false;
