@@ -7,16 +7,34 @@
 #include <fmt/format.h>
 
 #include <string>
+#include <utility>
 
 namespace sluice::cuda {
 namespace {
 
 thread_local Status t_last_error = kOk;
+thread_local bool t_in_host_function = false;
 
 }  // namespace
 
 Status& last_error() {
   return t_last_error;
+}
+
+InHostFunction::InHostFunction() : error_before_(std::exchange(t_last_error, kOk)) {
+  t_in_host_function = true;
+}
+
+InHostFunction::~InHostFunction() {
+  t_in_host_function = false;
+  t_last_error = error_before_;
+}
+
+Status detail::refusal(const Process& process, Gate gate) {
+  if (gate == Gate::Open) return kOk;
+  if (process.is_forked()) return cudaErrorInitializationError;
+  if (t_in_host_function) return cudaErrorNotPermitted;
+  return gate == Gate::Sticky ? process.sticky() : kOk;
 }
 
 void detail::log_call(Process& process, const char* name, Status status) {

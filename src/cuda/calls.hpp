@@ -47,17 +47,34 @@
 
 namespace sluice::cuda {
 
-/// Whether a call works after a fault has been shown.
+/// What a call needs.
 enum class Gate : uint8_t {
-  Sticky,  ///< returns the fault; a runtime call makes the device's primary context current, as on a GPU
-  Query,   ///< returns the fault; needs no context
-  Open,    ///< works always (queries of names, versions, the last error)
+  Sticky,  ///< a context: returns a fault that has been shown; a runtime call makes the primary context
+           ///< current
+  Query,   ///< a device: works after a fault
+  Open,    ///< nothing: works always (registration, queries of names, versions, the last error)
 };
 
 /// The calling thread's last runtime error.
 Status& last_error();
 
+/// While it lives, the calling thread runs a host function for a stream: no call that needs a device is
+/// permitted, and the errors of those that try stay inside.
+class InHostFunction {
+ public:
+  InHostFunction();
+  ~InHostFunction();
+  InHostFunction(const InHostFunction&) = delete;
+  InHostFunction& operator=(const InHostFunction&) = delete;
+
+ private:
+  Status error_before_;
+};
+
 namespace detail {
+
+/// Why no call with this gate works here and now; kOk if it does.
+Status refusal(const Process& process, Gate gate);
 
 void log_call(Process& process, const char* name, Status status);
 Status report_exception(Process& process, const char* name, const char* what);
@@ -66,10 +83,8 @@ template <class Body>
 Status guarded(const char* name, Gate gate, Body& body) {
   Process& process = Process::get();
   const std::lock_guard lock(process.mutex);
-  Status status = kOk;
-  if (gate != Gate::Open && process.sticky() != kOk) {
-    status = process.sticky();
-  } else {
+  Status status = refusal(process, gate);
+  if (status == kOk) {
     try {
       status = body(process);
     } catch (const std::bad_alloc&) {
@@ -89,8 +104,9 @@ Status guarded(const char* name, Gate gate, Body& body) {
 template <class Body>
 cudaError_t runtime_call(const char* name, Body body, Gate gate = Gate::Sticky) {
   auto initialising = [&](Process& process) -> Status {
-    if (gate != Gate::Open && process.device_count() == 0) return cudaErrorNoDevice;
-    process.driver_initialised = true;
+    if (gate != Gate::Open) {
+      if (const Status s = process.start_runtime(); s != kOk) return s;
+    }
     if (gate == Gate::Sticky && process.context_stack().empty())
       process.set_current_device(process.current_device());
     return body(process);

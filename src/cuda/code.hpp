@@ -28,7 +28,8 @@ struct Module;
 struct Function {
   CUfunction handle = nullptr;
   Module* module = nullptr;
-  std::string name;  ///< mangled
+  std::string name;      ///< mangled
+  std::string readable;  ///< from the first launch on
   const machine::Kernel* kernel =
       nullptr;  ///< null before Code::prepare, and where the engine refuses the kernel
   std::optional<report::Diagnostic> refusal;

@@ -6,6 +6,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cstdio>
 #include <cstring>
 #include <optional>
@@ -74,7 +75,12 @@ Status device_limit(Process& process, CUlimit limit, size_t* value) {
 }
 
 Status set_device_limit(Process& process, CUlimit limit, size_t value) {
-  if (!default_limit(limit)) return cudaErrorUnsupportedLimit;
+  if (!default_limit(limit)) return cudaErrorInvalidValue;
+  if (limit == CU_LIMIT_MALLOC_HEAP_SIZE) {
+    constexpr size_t kLeastHeap = 4 << 20;
+    if (process.machine.memory().heap_is_used()) return cudaErrorInvalidValue;
+    value = std::max(value, kLeastHeap);
+  }
   process.limits(process.current_device())[limit] = value;
   return kOk;
 }

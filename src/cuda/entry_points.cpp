@@ -39,7 +39,7 @@ struct Lookups {
   std::set<const void*> bases;
 };
 Lookups& lookups() {
-  static Lookups instance;
+  static Lookups& instance = *new Lookups;
   return instance;
 }
 

@@ -14,6 +14,7 @@
 
 #include "check/checker.hpp"
 #include "cuda/crash_guard.hpp"
+#include "cuda/device_queries.hpp"
 #include "cuda/phases.hpp"
 #include "cuda/process.hpp"
 
@@ -290,22 +291,22 @@ Status prepare_launch(Process& process, Function& function, const LaunchShape& s
   }
   if (threads > kernel.max_threads()) return cudaErrorInvalidValue;
 
-  // Resources.
-  if (shape.dynamic_shared >
-      std::max(function.max_dynamic_shared, default_dynamic_shared(process, function))) {
-    return cudaErrorInvalidValue;
-  }
-  out->dynamic_shared = static_cast<uint32_t>(shape.dynamic_shared);
-  const KernelResources resources = resources_of(function, static_cast<int>(threads), shape.dynamic_shared);
-  const int fitting = ctas_per_multiprocessor(device, resources);
-  if (fitting == 0) return cudaErrorLaunchOutOfResources;
-
   // Clusters.
   if (!cluster_given) {
     const bool is_required = function.required_cluster[0] != 0;
     for (int i = 0; i < 3; ++i) out->cluster[i] = is_required ? function.required_cluster[i] : 1;
   }
   if (const Status s = check_cluster(process, function, *out, cluster_given); s != kOk) return s;
+
+  // Resources.
+  if (shape.dynamic_shared >
+      std::max(function.max_dynamic_shared, default_dynamic_shared(process, function))) {
+    return out->cooperative ? cudaErrorCooperativeLaunchTooLarge : cudaErrorInvalidValue;
+  }
+  out->dynamic_shared = shape.dynamic_shared;
+  const KernelResources resources = resources_of(function, static_cast<int>(threads), shape.dynamic_shared);
+  const int fitting = ctas_per_multiprocessor(device, resources);
+  if (fitting == 0) return cudaErrorLaunchOutOfResources;
   if (out->cooperative) {
     const uint64_t resident =
         volume(out->cluster) > 1
@@ -319,11 +320,11 @@ Status prepare_launch(Process& process, Function& function, const LaunchShape& s
 
 namespace {
 
-Result<machine::LaunchResult> guarded_launch(Process& process, const Function& function,
+Result<machine::LaunchResult> guarded_launch(Process& process, Function& function,
                                              const machine::LaunchRequest& request) {
   Counters& counters = process.channel.counters();
-  const std::string readable = demangled(function.name);
-  counters.kernel[readable.copy(counters.kernel, sizeof counters.kernel - 1)] = '\0';
+  if (function.readable.empty()) function.readable = demangled(function.name);
+  counters.kernel[function.readable.copy(counters.kernel, sizeof counters.kernel - 1)] = '\0';
   const CrashGuard guard(counters.crash);
   return process.machine.launch(request);
 }
@@ -371,6 +372,9 @@ Status run_kernel(Process& process, const KernelCall& call, bool overlaps_previo
   request.options.workers = settings.workers;
   request.options.timeout_seconds = settings.timeout_seconds;
   request.options.ctas = settings.ctas;
+  size_t heap_bytes = 0;
+  (void)device_limit(process, CU_LIMIT_MALLOC_HEAP_SIZE, &heap_bytes);
+  request.options.heap_bytes = heap_bytes;
   request.options.record_phases = !settings.phases_file.empty();
   request.listener = process.checker.get();
   std::mutex print_mutex;

@@ -23,7 +23,7 @@ class Process;
 struct LaunchShape {
   uint32_t grid[3] = {1, 1, 1};
   uint32_t block[3] = {1, 1, 1};
-  uint64_t dynamic_shared = 0;
+  uint32_t dynamic_shared = 0;
   bool cooperative = false;
   const CUlaunchAttribute* attributes = nullptr;
   size_t attribute_count = 0;

@@ -149,32 +149,24 @@ Status Memory::check(const Copy& copy) const {
       !box_extent(copy.width, copy.height, copy.depth, copy.from_pitch, copy.from_slice, &from_extent)) {
     return cudaErrorInvalidValue;
   }
-  // A side that is to be device memory must be known; a side that is to be host memory may be pinned or
-  // anything that the engine knows nothing about, but not memory of a device. An access past known bounds is
-  // always an error.
-  const auto side = [&](const void* pointer, size_t extent, bool must_be_device,
-                        bool must_be_host) -> Status {
-    const Buffer* buffer = find(pointer);
-    if (buffer == nullptr) return must_be_device ? cudaErrorInvalidValue : kOk;
-    if (must_be_host && (buffer->origin == Origin::Device || buffer->origin == Origin::Pool ||
-                         buffer->origin == Origin::Symbol)) {
-      return cudaErrorInvalidValue;
-    }
+  // A side that is to be device memory must be known; a side that is to be host memory may be anything, as on
+  // an H200. An access past known bounds is always an error.
+  const auto side = [&](const void* pointer, size_t extent, bool must_be_device) -> Status {
+    if (find(pointer) == nullptr) return must_be_device ? cudaErrorInvalidValue : kOk;
     return covers(pointer, extent) ? kOk : cudaErrorInvalidValue;
   };
   const Direction d = copy.direction;
   const bool to_device = d == Direction::HostToDevice || d == Direction::DeviceToDevice;
   const bool from_device = d == Direction::DeviceToHost || d == Direction::DeviceToDevice;
-  const bool any = d == Direction::Default;
-  if (const Status s = side(copy.to, to_extent, to_device, !to_device && !any); s != kOk) return s;
-  return side(copy.from, from_extent, from_device, !from_device && !any);
+  if (const Status s = side(copy.to, to_extent, to_device); s != kOk) return s;
+  return side(copy.from, from_extent, from_device);
 }
 
 Status Memory::check(const Fill& fill) const {
   if (fill.width == 0 || fill.height == 0 || fill.depth == 0) return kOk;
   size_t width = 0, extent = 0;
   if (__builtin_mul_overflow(fill.width, size_t{fill.element}, &width)) return cudaErrorInvalidValue;
-  if (fill.height > 1 && width > fill.pitch) return cudaErrorInvalidPitchValue;
+  if (fill.height > 1 && width > fill.pitch) return cudaErrorInvalidValue;
   if (!box_extent(width, fill.height, fill.depth, fill.pitch, fill.slice, &extent))
     return cudaErrorInvalidValue;
   if (address_of(fill.to) % fill.element != 0) return cudaErrorInvalidValue;

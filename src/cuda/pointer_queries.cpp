@@ -105,7 +105,7 @@ Status allocate_from_pool(Process& process, Stream& stream, CUmemoryPool handle,
 }
 
 Status free_to_pool(Process& process, Stream& stream, void* pointer) {
-  if (pointer == nullptr) return cudaErrorInvalidValue;
+  if (pointer == nullptr) return kOk;
   const Buffer* buffer = process.memory.find(pointer);
   const bool known = buffer != nullptr && buffer->first == reinterpret_cast<uint64_t>(pointer) &&
                      (buffer->origin == Origin::Pool || buffer->origin == Origin::Device);

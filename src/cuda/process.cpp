@@ -4,20 +4,26 @@
 // The process's engine: construction from the settings, synchronisation, devices and contexts.
 #include "cuda/process.hpp"
 
-#include "check/checker.hpp"
-
 #include <fmt/format.h>
+#include <pthread.h>
 
 #include <cstdio>
 #include <cstdlib>
+#include <new>
 
+#include "base/lifetime.hpp"
+#include "check/checker.hpp"
 #include "cuda/visible_devices.hpp"
 
 namespace sluice::cuda {
 namespace {
 
 thread_local int t_device = 0;
-thread_local std::vector<CUcontext> t_contexts;
+
+std::vector<CUcontext>& contexts_of_this_thread() {
+  static const PerThread<std::vector<CUcontext>> contexts;
+  return *contexts;
+}
 
 Process* g_process = nullptr;
 
@@ -46,11 +52,9 @@ machine::DeviceLimits machine_limits(const DeviceProfile& profile, int devices) 
 }
 
 // What kernels printed after the last synchronisation goes out before the program's streams are closed.
-struct FlushAtExit {
-  ~FlushAtExit() {
-    if (g_process != nullptr) g_process->flush_printed();
-  }
-} flush_at_exit;
+__attribute__((destructor)) void flush_at_exit() {
+  if (g_process != nullptr) g_process->flush_printed();
+}
 
 }  // namespace
 
@@ -71,6 +75,7 @@ Process::Process()
       graphs(*this) {
   machine.set_kernel_options(
       {.lazy_unsupported = settings.lazy_unsupported, .without_data = settings.no_data});
+  pthread_atfork(nullptr, nullptr, [] { get().after_fork(); });
   if (settings.tool == "check") checker = std::make_unique<check::Checker>();
   if (machine.memory().ready()) return;
   report::Diagnostic diagnostic;
@@ -84,10 +89,38 @@ Process::Process()
 
 Process::~Process() = default;
 
+void Process::after_fork() {
+  new (&mutex) std::recursive_mutex;
+  forked_ = driver_initialised;
+  // The parent prints what its kernels have printed.
+  printed_.clear();
+  asserted_.clear();
+}
+
+Status Process::start_runtime() {
+  if (runtime_ended_) return cudaErrorCudartUnloading;
+  if (device_count() == 0) return cudaErrorNoDevice;
+  driver_initialised = true;
+  if (!std::exchange(runtime_started_, true)) std::atexit([] { get().runtime_ended_ = true; });
+  return kOk;
+}
+
 Status Process::synchronise() {
   flush_printed();
   sticky_ = pending_fault_;
   return sticky_;
+}
+
+Status Process::reset(int device) {
+  const bool shown = sticky_ != kOk;
+  const Status status = synchronise();
+  if (status == kOk) {
+    code.reset(device);
+    memory.reset(device);
+    return kOk;
+  }
+  pending_fault_ = sticky_ = cudaErrorDevicesUnavailable;
+  return shown ? kOk : status;
 }
 
 void Process::print(std::string_view text) {
@@ -117,8 +150,9 @@ void Process::say_unimplemented(std::string_view call, std::string_view detail) 
 }
 
 int Process::current_device() {
-  if (!t_contexts.empty()) {
-    if (const Context* context = contexts.find(t_contexts.back())) return context->device;
+  const auto& stack = context_stack();
+  if (!stack.empty()) {
+    if (const Context* context = contexts.find(stack.back())) return context->device;
   }
   return t_device;
 }
@@ -127,10 +161,11 @@ void Process::set_current_device(int device) {
   t_device = device;
   const CUcontext primary = primary_context(device)->handle;
   // The runtime replaces the thread's current context.
-  if (t_contexts.empty()) {
-    t_contexts.push_back(primary);
+  auto& stack = context_stack();
+  if (stack.empty()) {
+    stack.push_back(primary);
   } else {
-    t_contexts.back() = primary;
+    stack.back() = primary;
   }
 }
 
@@ -147,7 +182,7 @@ Context* Process::primary_context(int device) {
 }
 
 std::vector<CUcontext>& Process::context_stack() {
-  return t_contexts;
+  return contexts_of_this_thread();
 }
 
 CUmemoryPool Process::default_pool(int device) {

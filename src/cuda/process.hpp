@@ -77,6 +77,14 @@ class Process {
   uint64_t launches_matched = 0;
   uint64_t launch_ordinal = 0;
 
+  // --- the life of the process
+  // ------------------------------------------------------------------------------------------------------
+  /// Whether this is a child of fork whose parent had used the device: it cannot.
+  bool is_forked() const { return forked_; }
+  /// Before every runtime call that needs a device. The runtime ends with the process, in the order in which
+  /// exit handlers run: what ends later finds it unloading.
+  Status start_runtime();
+
   // --- faults
   // ------------------------------------------------------------------------------------------------------
   /// A kernel failed; the next synchronising call returns the code, and so does every call after it.
@@ -87,6 +95,9 @@ class Process {
   Status sticky() const { return sticky_; }
   /// Waits for all work: hands out what kernels printed, and shows a fault that happened.
   Status synchronise();
+  /// Gives back what the device's primary context holds. After a fault the process gets no new context, as on
+  /// an H200.
+  Status reset(int device);
 
   // --- output
   // ------------------------------------------------------------------------------------------------------
@@ -115,6 +126,11 @@ class Process {
   Process();
   ~Process();  // never called
 
+  /// In the child, after fork: none of the parent's threads is here, whatever they were doing.
+  void after_fork();
+
+  bool forked_ = false;
+  bool runtime_started_ = false, runtime_ended_ = false;
   Status pending_fault_ = kOk;
   Status sticky_ = kOk;
   std::string printed_, asserted_;

@@ -10,6 +10,7 @@
 #include <type_traits>
 #include <utility>
 
+#include "cuda/calls.hpp"
 #include "cuda/launch.hpp"
 #include "cuda/process.hpp"
 
@@ -162,7 +163,10 @@ Status Streams::submit(Stream& stream, Operation operation) {
       if (process.faulted()) return kOk;
       // The function may wait for another thread of the program, which may call CUDA.
       process.mutex.unlock();
-      call.function(call.data);
+      {
+        const InHostFunction inside;
+        call.function(call.data);
+      }
       process.mutex.lock();
       return kOk;
     }

@@ -8,6 +8,7 @@
 #include <cuda_runtime.h>
 
 #include <cstdio>
+#include <cstring>
 
 /// Prints what a call returned: `SHOW(cudaFree(p));` -> "cudaFree(p) = cudaSuccess".
 #define SHOW(call) std::printf("%s = %s\n", #call, cudaGetErrorName(call))
@@ -31,3 +32,23 @@ inline bool no_device() {
   return true;
 }
 constexpr int kSkipped = 77;
+
+/// A case of a program that has several, each for a process of its own.
+struct Case {
+  const char* name;
+  void (*run)();
+};
+
+/// Runs the case that the command line names; without it, says which there are.
+template <int n>
+int run_case(const Case (&cases)[n], int argc, char** argv) {
+  for (const Case& one : cases) {
+    if (argc < 2 || std::strcmp(argv[1], one.name) != 0) continue;
+    one.run();
+    return 0;
+  }
+  std::fprintf(stderr, "usage: %s NAME, one of:", argv[0]);
+  for (const Case& one : cases) std::fprintf(stderr, " %s", one.name);
+  std::fputc('\n', stderr);
+  return 2;
+}

@@ -96,11 +96,9 @@ std::string report(const std::set<uint16_t>& evidence) {
   }
   for (const auto& [family, list] : names)
     std::printf("%.*s:%s\n", static_cast<int>(family.size()), family.data(), list.c_str());
-  const std::string of_these = refused == without ? "which the engine refuses"
-                                                  : std::to_string(refused) + " of which the engine refuses";
   return "Of the " + std::to_string(touching) + " rows of the instruction table that touch data, " +
          std::to_string(touching - without) + " are compared with what an H200 put out; " +
-         std::to_string(without) + " are not, " + of_these;
+         std::to_string(without) + " are not, " + std::to_string(refused) + " of which the engine refuses";
 }
 
 }  // namespace

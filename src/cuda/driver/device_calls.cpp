@@ -18,9 +18,10 @@ constexpr unsigned kContextApiVersion = 3020;
 // Runs `body` for a device that exists.
 template <class Body>
 CUresult with_device(const char* name, CUdevice device, Body body) {
-  return driver_call(name, [&](Process& p) -> Status {
-    return p.has_device(device) ? body(p) : Status{cudaErrorInvalidDevice};
-  });
+  return driver_call(
+      name,
+      [&](Process& p) -> Status { return p.has_device(device) ? body(p) : Status{cudaErrorInvalidDevice}; },
+      Gate::Query);
 }
 
 Status make_context(Process& p, CUcontext* out, unsigned flags, CUdevice device) {
@@ -81,11 +82,14 @@ SLUICE_DRIVER(cuDeviceGet, CUdevice* device, int ordinal) {
   });
 }
 SLUICE_DRIVER(cuDeviceGetCount, int* count) {
-  return driver_call("cuDeviceGetCount", [&](Process& p) -> Status {
-    if (count == nullptr) return cudaErrorInvalidValue;
-    *count = p.device_count();
-    return kOk;
-  });
+  return driver_call(
+      "cuDeviceGetCount",
+      [&](Process& p) -> Status {
+        if (count == nullptr) return cudaErrorInvalidValue;
+        *count = p.device_count();
+        return kOk;
+      },
+      Gate::Query);
 }
 SLUICE_DRIVER(cuDeviceGetName, char* name, int bytes, CUdevice device) {
   return with_device("cuDeviceGetName", device, [&](Process& p) -> Status {
@@ -223,13 +227,7 @@ SLUICE_DRIVER(cuDevicePrimaryCtxGetState, CUdevice device, unsigned* flags, int*
   });
 }
 SLUICE_DRIVER(cuDevicePrimaryCtxReset_v2, CUdevice device) {
-  return with_device("cuDevicePrimaryCtxReset", device, [&](Process& p) -> Status {
-    const Status status = p.synchronise();
-    if (status != kOk) return status;
-    p.code.reset(device);
-    p.memory.reset(device);
-    return kOk;
-  });
+  return with_device("cuDevicePrimaryCtxReset", device, [&](Process& p) { return p.reset(device); });
 }
 SLUICE_DRIVER_OLD(cuDevicePrimaryCtxReset, CUdevice device) {
   return sluice_drv_cuDevicePrimaryCtxReset_v2(device);

@@ -4,6 +4,7 @@
 // Devices, limits, versions and errors of the runtime API.
 #include <cstdlib>
 #include <cstring>
+#include <utility>
 
 #include "cuda/calls.hpp"
 #include "cuda/device_queries.hpp"
@@ -20,15 +21,15 @@ constexpr int kVersion12 = 12090;
 }  // namespace
 
 SLUICE_RUNTIME(cudaGetDeviceCount, int* count) {
-  if (count != nullptr && Process::get().device_count() == 0) *count = 0;  // the call fails
   return runtime_call(
       "cudaGetDeviceCount",
       [&](Process& p) -> Status {
         if (count == nullptr) return cudaErrorInvalidValue;
         *count = p.device_count();
-        return kOk;
+        // A child of fork and a host function may count.
+        return p.start_runtime();
       },
-      Gate::Query);
+      Gate::Open);
 }
 
 SLUICE_RUNTIME(cudaGetDevice, int* device) {
@@ -43,11 +44,14 @@ SLUICE_RUNTIME(cudaGetDevice, int* device) {
 }
 
 SLUICE_RUNTIME(cudaSetDevice, int device) {
-  return runtime_call("cudaSetDevice", [&](Process& p) -> Status {
-    if (!p.has_device(device)) return cudaErrorInvalidDevice;
-    p.set_current_device(device);
-    return kOk;
-  });
+  return runtime_call(
+      "cudaSetDevice",
+      [&](Process& p) -> Status {
+        if (!p.has_device(device)) return cudaErrorInvalidDevice;
+        p.set_current_device(device);
+        return kOk;
+      },
+      Gate::Query);
 }
 
 SLUICE_RUNTIME(cudaInitDevice, int device, unsigned, unsigned) {
@@ -167,14 +171,8 @@ SLUICE_RUNTIME(cudaDeviceSynchronize) {
 }
 
 SLUICE_RUNTIME(cudaDeviceReset) {
-  return runtime_call("cudaDeviceReset", [](Process& p) -> Status {
-    const Status status = p.synchronise();
-    if (status != kOk) return status;
-    const int device = p.current_device();
-    p.code.reset(device);
-    p.memory.reset(device);
-    return kOk;
-  });
+  return runtime_call(
+      "cudaDeviceReset", [](Process& p) { return p.reset(p.current_device()); }, Gate::Query);
 }
 
 SLUICE_RUNTIME(cudaDeviceGetLimit, size_t* value, cudaLimit limit) {
@@ -285,15 +283,11 @@ SLUICE_RUNTIME(cudaDriverGetVersion, int* version) {
 }
 
 SLUICE_RUNTIME(cudaGetLastError) {
-  const Status status = last_error();
-  const Status sticky = Process::get().sticky();
-  last_error() = kOk;
-  return static_cast<cudaError_t>(sticky != kOk ? sticky : status);
+  return static_cast<cudaError_t>(std::exchange(last_error(), kOk));
 }
 
 SLUICE_RUNTIME(cudaPeekAtLastError) {
-  const Status sticky = Process::get().sticky();
-  return static_cast<cudaError_t>(sticky != kOk ? sticky : last_error());
+  return static_cast<cudaError_t>(last_error());
 }
 
 SLUICE_EXPORT const char* sluice_rt_cudaGetErrorName(cudaError_t error) {

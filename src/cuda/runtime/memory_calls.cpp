@@ -298,7 +298,7 @@ SLUICE_RUNTIME(cudaStreamAttachMemAsync, cudaStream_t handle, void* pointer, siz
 }
 
 SLUICE_RUNTIME(cudaPointerGetAttributes, cudaPointerAttributes* out, const void* pointer) {
-  return runtime_call("cudaPointerGetAttributes", [&](Process& p) -> Status {
+  const auto body = [&](Process& p) -> Status {
     if (out == nullptr) return cudaErrorInvalidValue;
     *out = {};
     const Buffer* buffer = p.memory.find(pointer);
@@ -315,5 +315,6 @@ SLUICE_RUNTIME(cudaPointerGetAttributes, cudaPointerAttributes* out, const void*
                                                   : cudaMemoryTypeDevice;
     if (out->type != cudaMemoryTypeDevice) out->hostPointer = const_cast<void*>(pointer);
     return kOk;
-  });
+  };
+  return runtime_call("cudaPointerGetAttributes", body, Gate::Query);
 }

@@ -4,6 +4,7 @@
 // The calls that nvcc's start-up and launch stubs make, in the forms of CUDA 12 and 13.
 #include <vector>
 
+#include "base/lifetime.hpp"
 #include "cuda/calls.hpp"
 #include "cuda/runtime/launch_calls.hpp"
 
@@ -16,7 +17,11 @@ struct CallConfiguration {
   cudaStream_t stream = nullptr;
 };
 
-thread_local std::vector<CallConfiguration> t_configurations;
+/// Those of this thread that a stub has still to take.
+std::vector<CallConfiguration>& configurations() {
+  static const PerThread<std::vector<CallConfiguration>> pushed;
+  return *pushed;
+}
 
 }  // namespace
 }  // namespace sluice::cuda
@@ -44,6 +49,7 @@ SLUICE_EXPORT void sluice_rt___cudaUnregisterFatBinary(void** handle) {
   runtime_call(
       "__cudaUnregisterFatBinary",
       [&](Process& process) {
+        if (process.is_forked()) return kOk;
         process.flush_printed();
         process.code.unregister_image(handle);
         return kOk;
@@ -105,22 +111,23 @@ SLUICE_EXPORT char sluice_rt___cudaInitModule(void** handle) {
 
 SLUICE_EXPORT unsigned sluice_rt___cudaPushCallConfiguration(dim3 grid, dim3 block, size_t shared,
                                                              cudaStream_t stream) {
-  t_configurations.push_back({grid, block, shared, stream});
+  configurations().push_back({grid, block, shared, stream});
   return 0;
 }
 
 SLUICE_EXPORT cudaError_t sluice_rt___cudaPopCallConfiguration(dim3* grid, dim3* block, size_t* shared,
                                                                void* stream) {
-  if (t_configurations.empty()) {
+  auto& pushed = configurations();
+  if (pushed.empty()) {
     last_error() = cudaErrorMissingConfiguration;
     return cudaErrorMissingConfiguration;
   }
-  const CallConfiguration& top = t_configurations.back();
+  const CallConfiguration& top = pushed.back();
   *grid = top.grid;
   *block = top.block;
   *shared = top.shared;
   *static_cast<cudaStream_t*>(stream) = top.stream;
-  t_configurations.pop_back();
+  pushed.pop_back();
   return cudaSuccess;
 }
 
