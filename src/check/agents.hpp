@@ -51,6 +51,8 @@ class Agents {
   const std::vector<Column>& divided(AgentId id, uint32_t lanes);
   /// For each column of the domain the one that it came from.
   const std::vector<uint32_t>& parents(DomainId domain) const { return domains_[domain]; }
+  /// A number that no array of times has been given before.
+  uint64_t new_version() const { return ++last_version_; }
 
  private:
   uint32_t new_column(DomainId domain, uint32_t parent);
@@ -62,6 +64,7 @@ class Agents {
   };
   std::vector<Entry> entries_;
   std::vector<std::vector<uint32_t>> domains_;
+  mutable uint64_t last_version_ = 0;
 };
 
 }  // namespace sluice::check

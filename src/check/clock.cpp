@@ -18,14 +18,15 @@ constexpr uint32_t kVector = 8;
 /// Which of two clocks knows all that the other one knows.
 enum class Known : uint8_t { Apart, ToFirst, ToSecond, ToBoth };
 
+// The sign of a difference tells who is behind: times stay far below 2^31.
 Known compare(const Time* a, const Time* b, uint32_t padded) {
   Time first_lacks = 0, second_lacks = 0;
   for (uint32_t i = 0; i < padded / kVector * kVector; ++i) {
-    const Time both = std::max(a[i], b[i]);
-    first_lacks |= both ^ a[i];
-    second_lacks |= both ^ b[i];
+    first_lacks |= a[i] - b[i];
+    second_lacks |= b[i] - a[i];
   }
-  return static_cast<Known>((first_lacks == 0 ? 1 : 0) | (second_lacks == 0 ? 2 : 0));
+  constexpr uint32_t kSign = 31;
+  return static_cast<Known>((~first_lacks >> kSign) | (~second_lacks >> kSign) << 1);
 }
 
 void join_values(Time* result, const Time* a, const Time* b, uint32_t padded) {
@@ -37,15 +38,28 @@ void join_values(Time* result, const Time* a, const Time* b, uint32_t padded) {
 // --- one domain ---------------------------------------------------------------------------------------
 
 Times::Times(DomainId domain, const Agents& agents)
-    : Times(make(domain, static_cast<uint32_t>(agents.parents(domain).size()))) {
+    : Times(make(domain, static_cast<uint32_t>(agents.parents(domain).size()), agents)) {
   std::fill_n(values(), block_->padded, 0);
 }
 
-Times Times::make(DomainId domain, uint32_t size) {
+Times Times::make(DomainId domain, uint32_t size, const Agents& agents) {
   const uint32_t padded = (size + kVector - 1) / kVector * kVector;
   Times made;
-  made.block_ = new (::operator new(sizeof(Block) + padded * sizeof(Time))) Block{1, domain, size, padded};
+  made.block_ = new (::operator new(sizeof(Block) + padded * sizeof(Time)))
+      Block{1, domain, size, padded, agents.new_version(), {}};
   return made;
+}
+
+Times Times::successor(uint32_t size, const Agents& agents) const {
+  Times made = make(block_->domain, size, agents);
+  made.block_->below = block_->below;
+  made.note_below(block_->version);
+  return made;
+}
+
+void Times::note_below(uint64_t version) {
+  std::copy_backward(block_->below.begin(), block_->below.end() - 1, block_->below.end());
+  block_->below[0] = version;
 }
 
 uint32_t Times::ancestor(uint32_t column, const Agents& agents) const {
@@ -57,7 +71,7 @@ uint32_t Times::ancestor(uint32_t column, const Agents& agents) const {
 Times Times::grown(const Agents& agents) const {
   const std::vector<uint32_t>& parents = agents.parents(block_->domain);
   const uint32_t old_size = block_->size, size = static_cast<uint32_t>(parents.size());
-  Times longer = make(block_->domain, size);
+  Times longer = successor(size, agents);
   Time* const values = longer.values();
   std::copy_n(this->values(), old_size, values);
   for (uint32_t i = old_size; i < size; ++i) values[i] = values[parents[i]];
@@ -71,10 +85,15 @@ void Times::raise(uint32_t column, Time time, const Agents& agents) {
   const bool is_short = block_->size < agents.parents(block_->domain).size();
   if (is_short || block_->users > 1) *this = grown(agents);
   values()[column] = time;
+  block_->version = agents.new_version();
 }
 
 void Times::join(const Times& other, const Agents& agents) {
-  if (block_ == other.block_) return;
+  if (block_ == other.block_ || other.is_below(*this)) return;
+  if (is_below(other)) {
+    *this = other;
+    return;
+  }
   if (block_->size != other.block_->size) {
     const auto size = static_cast<uint32_t>(agents.parents(block_->domain).size());
     const Times theirs = other.block_->size < size ? other.grown(agents) : other;
@@ -92,8 +111,10 @@ void Times::join(const Times& other, const Agents& agents) {
       break;
   }
   const Times before = *this;
-  if (block_->users > 2) *this = make(block_->domain, block_->size);
+  if (block_->users > 2) *this = successor(block_->size, agents);
   join_values(values(), before.values(), other.values(), block_->padded);
+  note_below(other.block_->version);
+  block_->version = agents.new_version();
 }
 
 // --- all domains --------------------------------------------------------------------------------------

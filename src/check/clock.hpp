@@ -11,9 +11,12 @@
 // means knowing all phases before it, so nothing has to be recycled.
 //
 // Clocks that know the same share their memory, and one that changes copies it first. So a copy of a clock
-// costs nothing, and a join of two that have met is a comparison of pointers.
+// costs nothing, and a join of two that have met is a comparison of pointers. An array also remembers what it
+// was lately made from, by number: a clock that has come from another one, by way of a barrier or two, is
+// known to cover it without looking at the times.
 #pragma once
 
+#include <array>
 #include <utility>
 #include <vector>
 
@@ -51,15 +54,26 @@ class Times {
   void join(const Times& other, const Agents& agents);
 
  private:
+  static constexpr size_t kBelow = 4;
   struct Block {
     uint32_t users = 1;
     DomainId domain = 0;
-    uint32_t size = 0;    ///< columns, at least one; their times follow
-    uint32_t padded = 0;  ///< the same, rounded up to whole vectors; the rest is zero
+    uint32_t size = 0;                     ///< columns, at least one; their times follow
+    uint32_t padded = 0;                   ///< the same, rounded up to whole vectors; the rest is zero
+    uint64_t version = 0;                  ///< of these times
+    std::array<uint64_t, kBelow> below{};  ///< versions of times that these cover, 0 = none
   };
+  bool is_below(const Times& other) const {
+    bool found = false;
+    for (const uint64_t version : other.block_->below) found |= version == block_->version;
+    return found;
+  }
+  void note_below(uint64_t version);
   Time* values() const { return reinterpret_cast<Time*>(block_ + 1); }
   uint32_t ancestor(uint32_t column, const Agents& agents) const;
-  static Times make(DomainId domain, uint32_t size);
+  static Times make(DomainId domain, uint32_t size, const Agents& agents);
+  /// Without times yet, to become a later state of these.
+  Times successor(uint32_t size, const Agents& agents) const;
   /// A copy with all columns that its domain has now.
   Times grown(const Agents& agents) const;
 

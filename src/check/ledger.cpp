@@ -194,7 +194,7 @@ void Ledger::init_fence(const Event& e) {
 
 void Ledger::check_visible(Barrier& b, const Event& e, const char* what) {
   WarpOrder& w = order_.warp(e);
-  const uint32_t column = order_.agents().columns(w.agent).front().index;
+  const uint32_t column = w.column;
   if (column < b.sees_init.size() && b.sees_init[column]) return;
   bool visible = true, ran = true;
   order_.for_strands(w, e.lanes, [&](Strand& strand, uint32_t lanes) {

@@ -35,6 +35,13 @@ struct PhaseEntry {
   uint64_t arrived = 0;
   uint64_t expected_bytes = 0, brought_bytes = 0;
   bool peers_bring = false;  ///< some of these bytes came with copies of other CTAs
+
+  /// Empty, with the memory for as much again.
+  void clear() {
+    for (std::vector<Contribution>* const list : {&arrivals, &expectations, &copies}) list->clear();
+    arrived = expected_bytes = brought_bytes = 0;
+    peers_bring = false;
+  }
 };
 
 struct Barrier {

@@ -28,9 +28,8 @@ bool reaches_cluster(const Event& e) {
 // --- arrivals -----------------------------------------------------------------------------------------
 
 void Ledger::check_order(Barrier& b, const Event& e, WarpOrder& w, Strand& strand, uint32_t lanes) {
-  const uint32_t column = order_.agents().columns(w.agent).front().index;
-  if (b.arrivers.size() <= column) b.arrivers.resize(column + 1);
-  b.arrivers[column] |= lanes;
+  if (b.arrivers.size() <= w.column) b.arrivers.resize(w.column + 1);
+  b.arrivers[w.column] |= lanes;
   const uint64_t phase = b.phase;
   if (phase == 0) return;
   const auto known = [&](const Stamp& s) {
@@ -178,8 +177,8 @@ void Ledger::flip(const Event& e) {
   b->phase = e.phase + 1;
   b->pending = static_cast<int64_t>(b->count);
   b->tx = 0;
-  b->last = std::move(b->now);
-  b->now = {};
+  std::swap(b->last, b->now);
+  b->now.clear();
   b->waits.clear();
   b->completed = b->collecting;
 }

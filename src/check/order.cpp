@@ -72,6 +72,7 @@ void Order::begin_cta(const Event& e) {
   warp.cta = e.cta;
   warp.live = e.lanes;
   warp.agent = new_agent({AgentKind::Warp, e.cta, e.warp});
+  warp.column = agents_.columns(warp.agent).front().index;
   warp.strands.emplace_back().lanes = e.lanes;
   // The start of a thread is an event that others may know or not.
   warp.strands.back().touched = true;

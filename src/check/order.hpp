@@ -70,6 +70,7 @@ struct Strand {
 };
 
 struct WarpOrder {
+  uint32_t column = 0;  ///< the first of the agent
   AgentId agent = 0, cp_async = 0, bulk_reads = 0, bulk_writes = 0;
   uint32_t cta = 0;
   uint32_t live = 0;

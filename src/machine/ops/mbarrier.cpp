@@ -90,16 +90,35 @@ bool for_places(Warp& w, const Address& a, uint32_t lanes, F&& f) {
   return true;
 }
 
-/// Applies the change of one lane; false after a fault.
-bool apply(Warp& w, uint32_t lane, MbarrierPlace place, MbarrierChange change, MbarrierResult& result) {
+/// Applies the change of one lane; false after a fault. `tells`: a listener is to hear of the completion.
+bool apply(Warp& w, uint32_t lane, MbarrierPlace place, MbarrierChange change, bool tells,
+           MbarrierResult& result) {
   event::Event agent;
-  if (w.worker().listener() != nullptr) agent = warp_event(w, event::Kind::MbarrierFlip, uint32_t{1} << lane);
+  if (tells) agent = warp_event(w, event::Kind::MbarrierFlip, uint32_t{1} << lane);
   result = mbarrier_apply(w.worker(), place, change, agent);
   if (result.violation == MbarrierViolation::None) return true;
   w.fault(FaultKind::LaunchFailure, mbarrier_violation_text(result, change), lane,
           shared_event_address(*place.cta, place.offset));
   return false;
 }
+
+/// Phases completed, for lanes that look at one barrier after the other: looked up once for neighbours.
+class Completed {
+ public:
+  uint64_t of(MbarrierPlace place) {
+    if (place.cta != place_.cta || place.offset != place_.offset) {
+      place_ = place;
+      completed_ = mbarrier_completed(place);
+    }
+    return completed_;
+  }
+  /// A phase has completed since.
+  void forget() { place_ = {}; }
+
+ private:
+  MbarrierPlace place_;
+  uint64_t completed_ = 0;
+};
 
 /// Tells the listener about operations on barriers: one event for neighbouring lanes that do the same to one
 /// barrier in one phase. Nothing is kept when nobody listens.
@@ -197,23 +216,27 @@ Step arrive(Warp& w, const Op& op, uint32_t lanes) {
   Worker& worker = w.worker();
   Told expected(w, event::Kind::MbarrierExpectTx, a);
   Told arrived(w, event::Kind::MbarrierArrive, a);
+  Completed completed;
   const bool good = for_places(w, a.address, lanes, [&](uint32_t lane, MbarrierPlace place) {
     MbarrierChange change;
     change.arrivals = a.expects ? 1 : value[lane];
     change.drop = a.drops ? change.arrivals : 0;
     change.expect = a.expects ? int64_t{value[lane]} : 0;
     arrived.set_detail(change.drop);
+    bool tells = false;
     if (worker.listener() != nullptr) {
-      const uint64_t phase = mbarrier_completed(place);
+      const uint64_t phase = completed.of(place);
       if (a.expects) expected.add(lane, place, value[lane], phase);
       arrived.add(lane, place, change.arrivals, phase);
-      if (mbarrier_completes(place, change)) {
+      tells = mbarrier_completes(place, change);
+      if (tells) {
         expected.flush();
         arrived.flush();
+        completed.forget();
       }
     }
     MbarrierResult result;
-    if (!apply(w, lane, place, change, result)) return false;
+    if (!apply(w, lane, place, change, tells, result)) return false;
     if (a.wants_token) token[lane] = result.before;
     return true;
   });
@@ -228,15 +251,21 @@ Step change_tx(Warp& w, const Op& op, uint32_t lanes) {
   const uint32_t* value = w.u32(a.value);
   Worker& worker = w.worker();
   Told told(w, completes ? event::Kind::MbarrierCompleteTx : event::Kind::MbarrierExpectTx, a);
+  Completed completed;
   const bool good = for_places(w, a.address, lanes, [&](uint32_t lane, MbarrierPlace place) {
     const int64_t bytes = value[lane];
     const MbarrierChange change{.expect = completes ? -bytes : bytes};
+    bool tells = false;
     if (worker.listener() != nullptr) {
-      told.add(lane, place, bytes, mbarrier_completed(place));
-      if (mbarrier_completes(place, change)) told.flush();
+      told.add(lane, place, bytes, completed.of(place));
+      tells = mbarrier_completes(place, change);
+      if (tells) {
+        told.flush();
+        completed.forget();
+      }
     }
     MbarrierResult result;
-    return apply(w, lane, place, change, result);
+    return apply(w, lane, place, change, tells, result);
   });
   w.acted = true;
   return good ? Step::Next : Step::Fault;
@@ -269,6 +298,7 @@ bool look(Warp& w, const MbarrierArgs& a, uint32_t lanes, Looked& found) {
   bool first = true;
   Told told(w, event::Kind::MbarrierWait, a);
   Told pending(w, event::Kind::MbarrierPending, a);
+  Completed completed;
   const bool listening = w.worker().listener() != nullptr;
   return for_places(w, a.address, lanes, [&](uint32_t lane, MbarrierPlace place) {
     const uint32_t p = a.by_state ? MbarrierWord::unpack(token[lane]).phase : parity[lane] & 1;
@@ -281,13 +311,13 @@ bool look(Warp& w, const MbarrierArgs& a, uint32_t lanes, Looked& found) {
     }
     const int64_t told_parity = a.by_state ? p : parity[lane];
     if (!mbarrier_parity_done(mbarrier_load(place), p)) {
-      if (listening) pending.add(lane, place, told_parity, mbarrier_completed(place));
+      if (listening) pending.add(lane, place, told_parity, completed.of(place));
       return true;
     }
     found.done |= uint32_t{1} << lane;
     // The phase that satisfied the wait; on a barrier that has completed none it is the one "before the
     // first", ~0.
-    if (listening) told.add(lane, place, told_parity, mbarrier_completed(place) - 1);
+    if (listening) told.add(lane, place, told_parity, completed.of(place) - 1);
     return true;
   });
 }

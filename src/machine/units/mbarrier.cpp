@@ -160,7 +160,6 @@ MbarrierResult mbarrier_apply(Worker& worker, MbarrierPlace place, MbarrierChang
   result.violation = violation_of(word, change);
   if (result.violation != MbarrierViolation::None) return result;
   word = changed(word, change);
-  if (worker.listener() != nullptr) result.ordinal = mbarrier_completed(place);
   if (!is_complete(word)) {
     store(place, word);
     return result;
@@ -171,14 +170,14 @@ MbarrierResult mbarrier_apply(Worker& worker, MbarrierPlace place, MbarrierChang
   word.pending = word.expected;
   word.phase = !word.phase;
   store(place, word);
-  ++place.cta->mbarrier_phases[place.offset];
+  const uint64_t ordinal = place.cta->mbarrier_phases[place.offset]++;
   ++worker.statistics().mbarrier_phases;
   if (event::Sink* const sink = listener_for(worker, event::Kind::MbarrierFlip)) {
     event::Event e = agent;
     const uint64_t address = shared_event_address(*place.cta, place.offset);
     e.kind = event::Kind::MbarrierFlip;
     e.space = event::Space::Shared;
-    e.phase = result.ordinal;
+    e.phase = ordinal;
     e.value = 0;
     e.addresses = std::span<const uint64_t>(&address, 1);
     sink->receive(e);

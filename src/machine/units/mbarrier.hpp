@@ -52,7 +52,6 @@ enum class MbarrierViolation : uint8_t {
 struct MbarrierResult {
   MbarrierViolation violation = MbarrierViolation::None;
   uint64_t before = 0;     ///< the word before the change: the state token of an arrival
-  uint64_t ordinal = 0;    ///< of the phase that the change counted in
   bool completed = false;  ///< the change completed that phase
 };
 
