@@ -127,6 +127,8 @@ void Ledger::apply(const Event& e) {
 
 // --- life ---------------------------------------------------------------------------------------------
 
+// Lanes that initialise one barrier in one instruction, for the same count, make one barrier (ThunderKittens
+// does).
 void Ledger::init(const Event& e) {
   const Place at = place(e, address_of(e));
   if (Barrier* const old = find(at.cta, at.offset)) {
@@ -139,15 +141,6 @@ void Ledger::init(const Event& e) {
                           "under way to it, are lost",
                    .help = "invalidate the old barrier with mbarrier.inval first, and order both after its "
                            "last use"});
-  }
-  if (std::popcount(e.lanes) > 1) {
-    findings_.add({.name = "barrier-reinitialised",
-                   .headline = fmt::format("{} initialise {}, each after the other",
-                                           lanes_text(e.warp, e.lanes), findings_.barrier_name(at.offset)),
-                   .agent = agent_text(e),
-                   .spots = {{e.origin, "initialised here by all of them"}},
-                   .why = "mbarrier.init of a live mbarrier is undefined, also where the count is the same",
-                   .help = "let one thread initialise each barrier"});
   }
   if (e.value <= 0 || e.value > kMostArrivals) {
     findings_.add({.name = "barrier-invalid-count",

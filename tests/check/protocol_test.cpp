@@ -47,9 +47,6 @@ std::vector<Pair> pairs() {
        start + only(0, expect(0, 256) + copy(0, 256) + wait(0, 0))},
       {"init_of_a_live_barrier", "barrier-reinitialised", only(0, init(0, 1) + init(0, 2)),
        only(0, init(0, 1) + "mbarrier.inval.shared::cta.b64 " + bar(0) + ";\n" + init(0, 2))},
-      {"init_by_every_lane", "barrier-reinitialised", init(0, 32) + "bar.warp.sync -1;\n",
-       "shl.b32 %r9, %r1, 3;\n add.u32 %r9, %r9, %r2;\n setp.gt.u32 %p3, %r1, 7;\n"
-       "@!%p3 mbarrier.init.shared::cta.b64 [%r9], 32;\n bar.warp.sync -1;\n"},
       {"count_of_zero", "barrier-invalid-count", only(0, init(0, 0)), only(0, init(0, 1))},
       {"store_into_a_barrier", "barrier-overwritten", start + only(0, "st.shared.u32 [%r2+4], %r1;"),
        start + only(0, "st.shared.u32 [%r2+8], %r1;")},

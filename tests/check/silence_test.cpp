@@ -36,6 +36,10 @@ TEST(silence, proxy_fence_far_from_the_barrier) {
       "");
 }
 
+TEST(silence, init_by_every_lane_at_once) {
+  EXPECT_EQ(found(init(0, 32) + "bar.warp.sync -1;\n"), "");
+}
+
 TEST(silence, init_inval_init) {
   EXPECT_EQ(found(only(0, init(0, 1) + "mbarrier.inval.shared::cta.b64 " + bar(0) + ";\n" + init(0, 3))), "");
 }
