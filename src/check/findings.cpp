@@ -4,25 +4,15 @@
 // Merging and wording.
 #include "check/findings.hpp"
 
-#include <cxxabi.h>
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <bit>
-#include <cstdlib>
+
+#include "event/places.hpp"
 
 namespace sluice::check {
 namespace {
-
-/// Whether people who read a finding want to see this file: not a header of the toolkit or of a library.
-bool is_own_file(const std::string& path) {
-  for (const char* part :
-       {"/include/cuda/", "/include/cccl/", "/include/cute/", "/include/cutlass/", "/include/sluice/",
-        "/targets/", "/include/crt/", "/include/cooperative_groups", "/include/sm_", "/include/device_"}) {
-    if (path.find(part) != std::string::npos) return false;
-  }
-  return path.rfind("/usr/include/", 0) != 0 && path.rfind("/usr/local/cuda", 0) != 0;
-}
 
 bool same_places(const Finding& a, const Finding& b) {
   return a.name == b.name && std::equal(a.spots.begin(), a.spots.end(), b.spots.begin(), b.spots.end(),
@@ -34,11 +24,7 @@ constexpr size_t kMostDistinct = 64;  ///< distinct findings kept per launch
 }  // namespace
 
 std::string readable(const std::string& symbol) {
-  int status = 0;
-  char* const text = abi::__cxa_demangle(symbol.c_str(), nullptr, nullptr, &status);
-  std::string result = status == 0 && text != nullptr ? text : symbol;
-  std::free(text);
-  return result;
+  return event::readable(symbol);
 }
 
 std::string lanes_text(uint32_t warp, uint32_t lanes) {
@@ -84,16 +70,13 @@ report::Place Findings::place_of(const Spot& spot) const {
     place.label += place.label.empty() ? text : ": " + text;
     return place;
   }
-  // The innermost frame that the person wrote, then those around it.
   std::vector<report::Frame> frames;
-  for (uint32_t at = instruction.place; at != event::kNoIndex; at = origins_->places[at].inlined_at) {
-    const event::SourcePlace& p = origins_->places[at];
+  const std::vector<event::SourcePlace> chain = event::frames_of(*origins_, spot.origin);
+  for (const event::SourcePlace& p : chain) {
     std::string function = p.function == event::kNoIndex ? "" : readable(origins_->functions[p.function]);
     frames.push_back({origins_->files[p.file], p.line, p.column, std::move(function)});
   }
-  const auto own =
-      std::find_if(frames.begin(), frames.end(), [](const report::Frame& f) { return is_own_file(f.file); });
-  const auto first = own == frames.end() ? frames.begin() : own;
+  const auto first = frames.begin() + static_cast<std::ptrdiff_t>(event::own_frame(*origins_, chain));
   place.file = first->file;
   place.line = first->line;
   place.column = first->column;
@@ -143,16 +126,9 @@ std::vector<report::Diagnostic> Findings::take() {
 }
 
 std::string Findings::symbol_name(uint32_t offset) const {
-  if (origins_ == nullptr) return "";
-  for (const event::SharedSymbol& symbol : origins_->shared) {
-    if (symbol.bytes == 0 || offset < symbol.offset || offset >= symbol.offset + symbol.bytes) continue;
-    // Of `kernel(int*)::full` the last part is the name.
-    std::string name = readable(symbol.name);
-    const size_t colons = name.rfind("::");
-    if (colons != std::string::npos) name = name.substr(colons + 2);
-    return name;
-  }
-  return "";
+  const event::SharedSymbol* const symbol =
+      origins_ == nullptr ? nullptr : event::symbol_at(*origins_, offset);
+  return symbol == nullptr ? "" : event::short_name(*symbol);
 }
 
 std::string Findings::shared_name(uint32_t offset) const {
@@ -161,17 +137,8 @@ std::string Findings::shared_name(uint32_t offset) const {
 }
 
 std::string Findings::barrier_name(uint32_t offset) const {
-  const std::string name = symbol_name(offset);
-  if (name.empty()) return fmt::format("the mbarrier at shared offset 0x{:x}", offset);
-  for (const event::SharedSymbol& symbol : origins_->shared) {
-    const uint32_t inside = offset - symbol.offset;
-    if (symbol.bytes == 0 || offset < symbol.offset || inside >= symbol.bytes) continue;
-    if (symbol.bytes == 8) return name;
-    if (symbol.bytes % 8 == 0 && inside % 8 == 0 && symbol.bytes <= 256)
-      return fmt::format("{}[{}]", name, inside / 8);
-    return fmt::format("{}+0x{:x}", name, inside);
-  }
-  return name;
+  const std::string name = origins_ == nullptr ? "" : event::barrier_name(*origins_, offset);
+  return name.empty() ? fmt::format("the mbarrier at shared offset 0x{:x}", offset) : name;
 }
 
 }  // namespace sluice::check

@@ -81,6 +81,7 @@ struct Tool {
 /// Each subcommand adds itself to the parser.
 void add_run_command(Tool& tool);
 void add_check_command(Tool& tool);
+void add_timeline_command(Tool& tool);
 void add_explain_command(Tool& tool);
 void add_isa_command(Tool& tool);
 void add_completion_command(Tool& tool);

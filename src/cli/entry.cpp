@@ -96,6 +96,7 @@ int run_tool(int argc, char** argv) {
   app.require_subcommand(1);
   add_run_command(tool);
   add_check_command(tool);
+  add_timeline_command(tool);
   add_explain_command(tool);
   add_isa_command(tool);
   add_completion_command(tool);

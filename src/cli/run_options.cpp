@@ -170,6 +170,7 @@ std::string finish_run_options(RunOptions& options) {
 int conclude(Outcome& outcome, const RunOptions& options, const std::vector<std::string>& program,
              Voice& voice) {
   outcome.tally.warnings_are_errors = options.warnings_are_errors;
+  if (options.before_verdict) options.before_verdict(voice);
   for (const report::Diagnostic& diagnostic : outcome.diagnostics) {
     if (diagnostic.times > 1) {
       voice.say(fmt::format("note: {} {}: {}\n", diagnostic.times, diagnostic.unit, diagnostic.headline));

@@ -5,6 +5,7 @@
 #pragma once
 
 #include <CLI/CLI.hpp>
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -26,6 +27,7 @@ struct RunOptions {
   bool quiet = false;
   int verbose = 0;
   uint64_t perturbed_schedules = 0;  ///< runs of the program after the first one, each with another seed
+  std::function<void(Voice& voice)> before_verdict;  ///< says what else a command has to tell; may be empty
 
   Loudness loudness() const {
     return quiet ? Loudness::Quiet : verbose > 0 ? Loudness::Verbose : Loudness::Normal;

@@ -7,6 +7,8 @@
 #include <fmt/format.h>
 #include <pthread.h>
 
+#include <unistd.h>
+
 #include <cstdio>
 #include <cstdlib>
 #include <new>
@@ -14,6 +16,7 @@
 #include "base/lifetime.hpp"
 #include "check/checker.hpp"
 #include "cuda/visible_devices.hpp"
+#include "timeline/recorder.hpp"
 
 namespace sluice::cuda {
 namespace {
@@ -77,6 +80,10 @@ Process::Process()
       {.lazy_unsupported = settings.lazy_unsupported, .without_data = settings.no_data});
   pthread_atfork(nullptr, nullptr, [] { get().after_fork(); });
   if (settings.tool == "check") checker = std::make_unique<check::Checker>();
+  if (!settings.trace_folder.empty()) {
+    recorder = std::make_unique<timeline::Recorder>(timeline::RecorderOptions{
+        .file = fmt::format("{}/{}.trace", settings.trace_folder, getpid()), .ctas = settings.traced_ctas});
+  }
   if (machine.memory().ready()) return;
   report::Diagnostic diagnostic;
   diagnostic.blame = report::Blame::Internal;

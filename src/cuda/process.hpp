@@ -32,6 +32,9 @@
 namespace sluice::check {
 class Checker;
 }
+namespace sluice::timeline {
+class Recorder;
+}
 
 namespace sluice::cuda {
 
@@ -63,7 +66,8 @@ class Process {
   DeviceProfile profile;
   std::vector<int> visible;  ///< the devices that the program sees
   machine::Device machine;
-  std::unique_ptr<check::Checker> checker;  ///< of `sluice check`, else null
+  std::unique_ptr<check::Checker> checker;       ///< of `sluice check`, else null
+  std::unique_ptr<timeline::Recorder> recorder;  ///< of `sluice timeline`, else null
   Memory memory;
   Code code;
   Streams streams;

@@ -34,6 +34,8 @@ void for_each_member(SettingsType& s, Visit visit) {
   visit("workers", s.workers);
   visit("verbosity", s.verbosity);
   visit("phases_file", s.phases_file);
+  visit("trace_folder", s.trace_folder);
+  visit("traced_ctas", s.traced_ctas);
   visit("report_directory", s.report_directory);
 }
 

@@ -37,6 +37,8 @@ struct Settings {
   unsigned workers = 0;     ///< host threads per launch; 0 = as many as the host has
   int verbosity = 0;        ///< 1: a line per launch, 2: also a line per call
   std::string phases_file;  ///< a JSON record per launch is appended: phases of every mbarrier; empty: none
+  std::string trace_folder;           ///< of `timeline`: each process leaves its trace there, PID.trace
+  std::vector<uint64_t> traced_ctas;  ///< linear CTAs that are recorded
   std::string report_directory;  ///< where processes under test leave their reports; empty: text on stderr
 };
 

@@ -51,7 +51,7 @@ enum class Kind : uint8_t {
   ClusterArrive,       ///< phase; semantics
   ClusterWait,         ///< the wait for `phase` is over
   WarpSync,    ///< a rendezvous of the lanes: bar.warp.sync, collectives, `.sync.aligned` instructions
-  WgmmaIssue,  ///< a warp has issued its share of the product `phase` of its warpgroup
+  WgmmaIssue,  ///< a warp has issued its share of the product `phase` of its warpgroup; bytes = those of B
   AsyncIssue,  ///< operation = its id from here on; value = OperationKind; bytes = all that it moves;
                ///< phase = group of the lane (stores, cp.async) or ordinal of the product (wgmma);
                ///< addresses = the mbarrier it signals, if any; detail = multicast mask, 0 = none
@@ -167,6 +167,8 @@ struct Event {
   uint64_t operation = 0;  ///< id of an asynchronous operation, 0 for none
   uint64_t phase = 0;      ///< unbounded phase ordinal
   int64_t value = 0;
+  uint64_t steps = 0;  ///< instructions that the warp has executed up to and with this one; 0 where the event
+                       ///< is not of a warp instruction
   std::span<const uint64_t> addresses;     ///< one per lane (32), or one for asynchronous steps
   const LaunchDetails* details = nullptr;  ///< of LaunchBegin
   const BrokenRule* rule = nullptr;        ///< of BrokenRule

@@ -110,6 +110,7 @@ struct Warp {
   uint8_t* bank[2] = {};  ///< frame of the running function, its constants
   const Op* code = nullptr;
   uint32_t frame_node = 0;
+  uint64_t steps = 0;       ///< instructions executed, the running one included
   bool acted = false;       ///< since the last backward jump: something others could see was changed
   bool clock_read = false;  ///< since the last backward jump: a clock was read
   bool polled = false;      ///< since the last backward jump: something that others change was read

@@ -778,7 +778,7 @@ bool Worker::run_warp(Warp& warp) {
   const bool was_asleep = warp.splits[warp.current].slept;
   warp.polled = was_asleep;
   warp.splits[warp.current].slept = false;
-  uint64_t executed = 0;
+  const uint64_t steps_before = warp.steps;
   uint64_t lane_count = 0;
   uint32_t budget = kTurnInstructions;
   if (launch_.request->options.perturb) budget = 8u << (random() >> 40) % 8;
@@ -797,7 +797,7 @@ bool Worker::run_warp(Warp& warp) {
     --budget;
     const Op& op = warp.code[warp.pc];
     const uint32_t lanes = warp.active & (warp.predicate(op.guard) ^ op.guard_flip);
-    ++executed;
+    ++warp.steps;
     Step step = Step::Next;
     if (lanes != 0) {
       lane_count += static_cast<uint32_t>(std::popcount(lanes));
@@ -839,6 +839,7 @@ bool Worker::run_warp(Warp& warp) {
     progress_ = acted_ = true;
     for (Split& split : warp.splits) split.idle_last = 0;  // the loops that were idle are no longer
   }
+  const uint64_t executed = warp.steps - steps_before;
   clock_ns_ += executed;
   local_statistics_.warp_instructions += executed;
   local_statistics_.thread_instructions += lane_count;

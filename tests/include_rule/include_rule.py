@@ -24,7 +24,7 @@ kBelow = {
     "program": ["base", "report", "event", "ptx"],
     "machine": ["base", "report", "event", "ptx", "program"],
     "check": ["base", "report", "event"],
-    "cuda": ["base", "report", "event", "ptx", "program", "machine", "check"],
+    "cuda": ["base", "report", "event", "ptx", "program", "machine", "check", "timeline"],
     "explore": ["base", "report", "event"],
     "timeline": ["base", "report", "event"],
     "cli": ["base", "report", "event", "ptx", "program", "machine", "cuda", "check", "explore", "timeline"],

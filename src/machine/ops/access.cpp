@@ -329,6 +329,7 @@ void emit_access_to(Warp& w, event::Kind kind, Window window, uint32_t lanes,
   e.cta = w.cta->linear;
   e.warp = w.index;
   e.lanes = lanes;
+  e.steps = w.steps;
   e.origin = w.worker().kernel().functions[w.frames[w.frame_node].function]->first_origin + w.pc;
   e.bytes = bytes;
   if (e.space != event::Space::Shared) {

@@ -353,6 +353,7 @@ Step issue(Warp& w, const Op& op, uint32_t) {
   if (event::Sink* const sink = listener_for(w.worker(), event::Kind::WgmmaIssue)) {
     event::Event e = warp_event(w, event::Kind::WgmmaIssue, w.active);
     e.phase = group.issued_count[position];
+    e.bytes = p.form.n * p.form.b_bytes();
     sink->receive(e);
   }
   ++group.issued_count[position];

@@ -58,6 +58,7 @@ void emit_issue(Worker& worker, const AsyncOp& op) {
   if (sink == nullptr) return;
   event::Event e = operation_event(worker, op, event::Kind::AsyncIssue);
   e.value = static_cast<int64_t>(op.kind);
+  e.steps = op.cta->warps[op.warp]->steps;
   e.bytes = op.bytes;
   e.phase = op.group;
   e.detail = op.ranks;
@@ -114,6 +115,7 @@ void emit_exit(Worker& worker, const Warp& warp, uint32_t lanes) {
     event::Event e = event_of(worker, *warp.cta, event::Kind::LanesExit);
     e.warp = warp.index;
     e.lanes = lanes;
+    e.steps = warp.steps;
     if (!warp.frames.empty()) e.origin = origin_at(worker, warp.frames[warp.frame_node].function, warp.pc);
     sink->receive(e);
   }

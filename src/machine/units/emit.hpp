@@ -38,6 +38,7 @@ inline event::Event warp_event(Warp& w, event::Kind kind, uint32_t lanes) {
   e.cta = w.cta->linear;
   e.warp = w.index;
   e.lanes = lanes;
+  e.steps = w.steps;
   e.origin = origin_at(w.worker(), w.frames[w.frame_node].function, w.pc);
   return e;
 }

@@ -1,0 +1,260 @@
+// SPDX-FileCopyrightText: The sluice authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// `sluice timeline`: what the barriers of a pipeline did, from a program that runs on the engine now or from
+// a trace. Which launch and CTA are shown, and what is written where.
+#include <fmt/format.h>
+#include <stdlib.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <optional>
+#include <utility>
+
+#include "cli/command.hpp"
+#include "cli/program.hpp"
+#include "cli/run_program.hpp"
+#include "timeline/model_json.hpp"
+#include "timeline/table.hpp"
+
+namespace sluice::cli {
+namespace {
+
+namespace fs = std::filesystem;
+constexpr const char* kCommand = "sluice timeline";
+
+struct TimelineArguments {
+  RunOptions options;
+  timeline::TableOptions table;
+  bool wants_table = false;
+  uint64_t cta = 0;
+  std::optional<uint64_t> launch;
+  std::string trace_file;  ///< where the trace is kept
+  std::string model_file;
+  std::vector<std::string> program;
+
+  bool writes_file() const { return !model_file.empty(); }
+  bool shows_table() const { return wants_table || table.log || !writes_file(); }
+};
+
+/// A launch of one of the traces.
+struct Choice {
+  const timeline::Trace* trace = nullptr;
+  const timeline::TraceLaunch* launch = nullptr;
+};
+
+/// What is shown, and a sentence on what is not.
+struct Shown {
+  timeline::Model model;
+  size_t trace = 0;  ///< which of the traces it is from
+  std::string left_out;
+};
+
+/// Folder of the traces of one run, removed at its end.
+class TraceFolder {
+ public:
+  static Result<TraceFolder> create() {
+    const char* base = std::getenv("TMPDIR");
+    std::string path = std::string(base != nullptr && *base != '\0' ? base : "/tmp") + "/sluice-XXXXXX";
+    if (mkdtemp(path.data()) == nullptr) return Error{"cannot create a folder for traces", path};
+    return TraceFolder(std::move(path));
+  }
+  TraceFolder(TraceFolder&& other) noexcept : path_(std::exchange(other.path_, "")) {}
+  TraceFolder& operator=(TraceFolder&&) = delete;
+  ~TraceFolder() {
+    std::error_code ignored;
+    if (!path_.empty()) fs::remove_all(path_, ignored);
+  }
+
+  const std::string& path() const { return path_; }
+  std::vector<std::string> files() const {
+    std::vector<std::string> names;
+    std::error_code ignored;
+    for (const auto& entry : fs::directory_iterator(path_, ignored)) names.push_back(entry.path());
+    std::sort(names.begin(), names.end());
+    return names;
+  }
+
+ private:
+  explicit TraceFolder(std::string path) : path_(std::move(path)) {}
+  std::string path_;
+};
+
+bool is_trace(const std::string& file) {
+  std::ifstream in(file);
+  std::string line;
+  return fs::is_regular_file(file) && std::getline(in, line) && line.find("\"sluice-trace\"") != std::string::npos;
+}
+
+bool matches(const TimelineArguments& a, const timeline::TraceLaunch& launch) {
+  const auto& names = a.options.settings.kernel_names;
+  if (a.launch && launch.ordinal != *a.launch) return false;
+  return names.empty() || std::any_of(names.begin(), names.end(), [&](const std::string& pattern) {
+           return cuda::kernel_name_matches(pattern, launch.kernel);
+         });
+}
+
+std::string counted(uint64_t count, const char* one, const char* many) {
+  return fmt::format("{} {}", count, count == 1 ? one : many);
+}
+
+/// What is not shown, and how to get at it.
+std::string left_out_text(const timeline::Model& model, const timeline::TraceLaunch& launch, size_t launches) {
+  std::string text;
+  const uint64_t ctas = launch.ctas_left_out + launch.ctas.size();
+  if (ctas > 1) text += fmt::format("not shown: {} of this launch (--cta N)\n", counted(ctas - 1, "other CTA", "other CTAs"));
+  if (launches > 1)
+    text += fmt::format("not shown: {} of this program (--launch N, --kernel-name NAME)\n",
+                        counted(launches - 1, "other launch", "other launches"));
+  if (!launch.ended) text += "the launch did not end: the program was stopped\n";
+  if (model.failed) text += "the launch failed\n";
+  return text;
+}
+
+/// The first launch with a ring; where none has one, the first with barriers, or the first of all.
+Result<Shown> choose(const std::vector<timeline::Trace>& traces, const TimelineArguments& a) {
+  std::optional<Shown> best;
+  size_t best_rank = 0, launches = 0, matching = 0;
+  const timeline::TraceLaunch* best_launch = nullptr;
+  bool has_cta = false;
+  for (size_t i = 0; i < traces.size(); ++i) {
+    for (const timeline::TraceLaunch& launch : traces[i].launches) {
+      ++launches;
+      if (!matches(a, launch)) continue;
+      ++matching;
+      const auto cta = static_cast<uint32_t>(a.cta);
+      const bool is_recorded =
+          launch.ctas.empty() || std::count(launch.ctas.begin(), launch.ctas.end(), cta) != 0;
+      has_cta = has_cta || is_recorded;
+      if (!is_recorded || best_rank == 3) continue;
+      timeline::Model model = timeline::build_model(traces[i], launch, cta);
+      const size_t rank = !model.rings.empty() ? 3 : !model.barriers.empty() ? 2 : 1;
+      if (rank <= best_rank) continue;
+      best_rank = rank;
+      best_launch = &launch;
+      best = Shown{std::move(model), i, ""};
+    }
+  }
+  if (launches == 0) return Error{"no kernel was launched", ""};
+  if (matching == 0) return Error{fmt::format("none of {} matches", counted(launches, "launch", "launches")), ""};
+  if (!has_cta) return Error{fmt::format("CTA {} is not recorded", a.cta), ""};
+  best->left_out = left_out_text(best->model, *best_launch, launches);
+  return *std::move(best);
+}
+
+/// Writes the files that are asked for; a sentence about what is wrong, or nothing.
+std::string write_files(const TimelineArguments& a, const Shown& shown) {
+  if (!a.model_file.empty()) {
+    std::ofstream out(a.model_file);
+    out << timeline::to_json(shown.model).dump(-1, ' ', false, nlohmann::json::error_handler_t::replace) << '\n';
+    if (!out.flush()) return fmt::format("cannot write '{}'", a.model_file);
+  }
+  return "";
+}
+
+std::string text_of(const TimelineArguments& a, const Shown& shown) {
+  std::string text = timeline::to_text(shown.model, a.table);
+  if (!shown.left_out.empty()) text += "\n" + shown.left_out;
+  return text;
+}
+
+int show_trace(const TimelineArguments& a) {
+  auto trace = timeline::read_trace_file(a.program.front());
+  if (!trace) return usage_error(trace.error().text(), kCommand);
+  std::vector<timeline::Trace> traces;
+  traces.push_back(*std::move(trace));
+  auto shown = choose(traces, a);
+  if (!shown) return usage_error(fmt::format("{}: {}", a.program.front(), shown.error().message), kCommand);
+  if (const std::string wrong = write_files(a, *shown); !wrong.empty()) return usage_error(wrong, kCommand);
+  if (!a.trace_file.empty()) return usage_error("--trace keeps the trace of a program that runs now", kCommand);
+  return a.shows_table() ? print_out(text_of(a, *shown)) : 0;
+}
+
+/// After the program has ended.
+void tell(const TimelineArguments& a, const TraceFolder& folder, Voice& voice) {
+  std::vector<timeline::Trace> traces;
+  const std::vector<std::string> files = folder.files();
+  for (const std::string& file : files) {
+    auto trace = timeline::read_trace_file(file);
+    if (!trace) return voice.say(fmt::format("internal error: {}\n", trace.error().text()));
+    traces.push_back(*std::move(trace));
+  }
+  auto shown = choose(traces, a);
+  if (!shown) return voice.say(fmt::format("note: nothing to show: {}\n", shown.error().message));
+  if (!a.trace_file.empty()) {
+    std::error_code failed;
+    fs::copy_file(files[shown->trace], a.trace_file, fs::copy_options::overwrite_existing, failed);
+    if (failed) voice.say(fmt::format("error: cannot write '{}'\n", a.trace_file));
+  }
+  if (const std::string wrong = write_files(a, *shown); !wrong.empty()) voice.say("error: " + wrong + "\n");
+  if (a.shows_table()) voice.say("\n" + text_of(a, *shown) + "\n");
+}
+
+int show_program(TimelineArguments& a) {
+  if (std::string wrong = finish_run_options(a.options); !wrong.empty()) return usage_error(wrong, kCommand);
+  if (is_ptx_file(a.program.front()))
+    return usage_error("a PTX file cannot be shown on its own: name a program that launches it", kCommand);
+  for (const std::string& file : {a.trace_file, a.model_file}) {
+    if (!file.empty() && !std::ofstream(file)) return usage_error(fmt::format("cannot write '{}'", file), kCommand);
+  }
+  auto folder = TraceFolder::create();
+  if (!folder) return no_report_folder(folder.error().text());
+  cuda::Settings& settings = a.options.settings;
+  settings.tool = "timeline";
+  settings.trace_folder = folder->path();
+  settings.traced_ctas = {a.cta};
+  a.options.before_verdict = [&](Voice& voice) { tell(a, *folder, voice); };
+  return run_program(a.options, "", a.program, kCommand);
+}
+
+int show(TimelineArguments& a) {
+  if (a.program.empty()) return usage_error("which program or trace? none is named", kCommand);
+  if (is_trace(a.program.front())) {
+    if (a.program.size() > 1)
+      return usage_error(fmt::format("one argument too many: '{}'", a.program[1]), kCommand);
+    return show_trace(a);
+  }
+  return show_program(a);
+}
+
+}  // namespace
+
+void add_timeline_command(Tool& tool) {
+  auto arguments = std::make_shared<TimelineArguments>();
+  CLI::App* command = tool.app.add_subcommand("timeline", "show what the barriers of a pipeline did");
+  command->formatter(std::make_shared<HelpFormat>("sluice timeline [options] TRACE | [--] APP [ARGS]"));
+  command->footer(
+      "sluice timeline ./app args          runs app on the CPU and shows its first pipeline\n"
+      "sluice timeline --cta 3 t.trace     shows CTA 3 of a trace, of the engine or of a GPU\n"
+      "Times of the engine are virtual: they say who waits for whom, not how long a GPU takes.\n");
+  const std::string shown = "What is shown";
+  command->add_flag("--table", arguments->wants_table,
+                    "the barrier table of each ring, one row per tile (default)")
+      ->group(shown);
+  command->add_flag("--log", arguments->table.log, "also every change of a barrier, and the PipelineStates")
+      ->group(shown);
+  command->add_flag("--all", arguments->table.all_tiles, "all tiles and changes of a long run")->group(shown);
+  command->add_option("--cta", arguments->cta, "which CTA, counted x fastest (default 0)")
+      ->type_name("N")
+      ->check(whole_number(0, UINT32_MAX))
+      ->group(shown);
+  command
+      ->add_option("--launch", arguments->launch,
+                   "which launch, counted from 0 (default: the first with a pipeline)")
+      ->type_name("N")
+      ->check(whole_number(0))
+      ->group(shown);
+  command->add_option("--trace", arguments->trace_file, "keep the trace in this file")
+      ->type_name("FILE")
+      ->group(shown);
+  command->add_option("--model", arguments->model_file, "write what was recognised to this file as JSON")
+      ->type_name("FILE")
+      ->group(shown);
+  add_run_options(*command, arguments->options);
+  tool.program_commands.push_back({command, &arguments->program});
+  command->final_callback([arguments, &tool] { tool.status = show(*arguments); });
+}
+
+}  // namespace sluice::cli
