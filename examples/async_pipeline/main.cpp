@@ -22,6 +22,9 @@ using namespace example;
 
 constexpr const char* kProgram = "async_pipeline";
 
+/// Longer than a tile takes otherwise.
+constexpr int kIdleTurns = 4000;
+
 /// What the command line asked for.
 struct Options {
   int stages = 3;
@@ -30,6 +33,7 @@ struct Options {
   bool same_tile = false;
   bool typed = false;
   bool quiet = false;
+  const char* slow = nullptr;
   const Mistake* mistake = nullptr;
 };
 
@@ -42,6 +46,7 @@ void print_help() {
       "  --cluster N       CTAs of the cluster, 1, 2 or 4, that share each tile by multicast (1)\n"
       "  --same-tile       load one tile of the matrix again and again\n"
       "  --typed           the kernel on layer 2, typed rings\n"
+      "  --slow ROLE       producer or consumer: it idles at each tile, so that the other waits\n"
       "  --mistake NAME    a kernel with one mistake in it\n"
       "  --list-mistakes   their names and meanings\n"
       "  --quiet           print the verdict alone\n"
@@ -96,6 +101,9 @@ Options read_options(int argc, char** argv) {
       cluster_given = true;
     } else if (line.text("--mistake", &mistake)) {
       options.mistake = find_mistake(mistake);
+    } else if (line.text("--slow", &options.slow)) {
+      if (std::strcmp(options.slow, "producer") != 0 && std::strcmp(options.slow, "consumer") != 0)
+        fail(kProgram, "--slow must be producer or consumer, not '%s'", options.slow);
     } else if (line.flag("--same-tile")) {
       options.same_tile = true;
     } else if (line.flag("--typed")) {
@@ -159,7 +167,8 @@ int main(int argc, char** argv) {
 
   // Run the kernel.
   const CUtensorMap map = make_tile_map(matrix.data(), places, kTileRows / options.ctas);
-  const TileJob job{options.tiles, options.same_tile, records.data()};
+  TileJob job{options.tiles, options.same_tile, records.data()};
+  if (options.slow != nullptr) (*options.slow == 'p' ? job.producer_idles : job.consumer_idles) = kIdleTurns;
   sluice::LaunchShape shape;
   shape.grid = dim3(options.ctas);
   shape.cluster = dim3(options.ctas);

@@ -70,6 +70,8 @@ struct TileJob {
   int tiles;
   bool same_tile;
   TileRecord* records;
+  int producer_idles = 0;  ///< turns of an empty loop that the producer makes before each tile
+  int consumer_idles = 0;  ///< and each consumer after each tile
 
   /// Which part of the matrix tile number `tile` is.
   __host__ __device__ int place(int tile) const { return same_tile ? 0 : tile; }
@@ -77,6 +79,7 @@ struct TileJob {
 #ifdef __CUDACC__
   template <class State>
   __device__ void log_producer(int tile, const State& state) const {
+    idle(producer_idles);
     record(tile).producer = {static_cast<int>(state.index()), static_cast<int>(state.phase()),
                              static_cast<int>(state.count())};
   }
@@ -90,9 +93,15 @@ struct TileJob {
   __device__ void log_result(int tile, unsigned verified, unsigned errors) const {
     atomicAdd(&record(tile).verified, verified);
     if (errors != 0) atomicAdd(&record(tile).errors, errors);
+    idle(consumer_idles);
   }
 
  private:
+  __device__ static void idle(int turns) {
+#pragma unroll 1
+    for (int i = 0; i < turns; ++i) asm volatile("");
+  }
+
   __device__ TileRecord& record(int tile) const {
     return records[blockIdx.x * (tiles + 1) + tile];
   }

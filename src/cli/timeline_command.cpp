@@ -85,7 +85,8 @@ class TraceFolder {
 bool is_trace(const std::string& file) {
   std::ifstream in(file);
   std::string line;
-  return fs::is_regular_file(file) && std::getline(in, line) && line.find("\"sluice-trace\"") != std::string::npos;
+  return fs::is_regular_file(file) && std::getline(in, line) &&
+         line.find("\"sluice-trace\"") != std::string::npos;
 }
 
 bool matches(const TimelineArguments& a, const timeline::TraceLaunch& launch) {
@@ -101,10 +102,13 @@ std::string counted(uint64_t count, const char* one, const char* many) {
 }
 
 /// What is not shown, and how to get at it.
-std::string left_out_text(const timeline::Model& model, const timeline::TraceLaunch& launch, size_t launches) {
+std::string left_out_text(const timeline::Model& model, const timeline::TraceLaunch& launch,
+                          size_t launches) {
   std::string text;
   const uint64_t ctas = launch.ctas_left_out + launch.ctas.size();
-  if (ctas > 1) text += fmt::format("not shown: {} of this launch (--cta N)\n", counted(ctas - 1, "other CTA", "other CTAs"));
+  if (ctas > 1)
+    text +=
+        fmt::format("not shown: {} of this launch (--cta N)\n", counted(ctas - 1, "other CTA", "other CTAs"));
   if (launches > 1)
     text += fmt::format("not shown: {} of this program (--launch N, --kernel-name NAME)\n",
                         counted(launches - 1, "other launch", "other launches"));
@@ -138,7 +142,8 @@ Result<Shown> choose(const std::vector<timeline::Trace>& traces, const TimelineA
     }
   }
   if (launches == 0) return Error{"no kernel was launched", ""};
-  if (matching == 0) return Error{fmt::format("none of {} matches", counted(launches, "launch", "launches")), ""};
+  if (matching == 0)
+    return Error{fmt::format("none of {} matches", counted(launches, "launch", "launches")), ""};
   if (!has_cta) return Error{fmt::format("CTA {} is not recorded", a.cta), ""};
   best->left_out = left_out_text(best->model, *best_launch, launches);
   return *std::move(best);
@@ -148,7 +153,8 @@ Result<Shown> choose(const std::vector<timeline::Trace>& traces, const TimelineA
 std::string write_files(const TimelineArguments& a, const Shown& shown) {
   if (!a.model_file.empty()) {
     std::ofstream out(a.model_file);
-    out << timeline::to_json(shown.model).dump(-1, ' ', false, nlohmann::json::error_handler_t::replace) << '\n';
+    out << timeline::to_json(shown.model).dump(-1, ' ', false, nlohmann::json::error_handler_t::replace)
+        << '\n';
     if (!out.flush()) return fmt::format("cannot write '{}'", a.model_file);
   }
   return "";
@@ -168,7 +174,8 @@ int show_trace(const TimelineArguments& a) {
   auto shown = choose(traces, a);
   if (!shown) return usage_error(fmt::format("{}: {}", a.program.front(), shown.error().message), kCommand);
   if (const std::string wrong = write_files(a, *shown); !wrong.empty()) return usage_error(wrong, kCommand);
-  if (!a.trace_file.empty()) return usage_error("--trace keeps the trace of a program that runs now", kCommand);
+  if (!a.trace_file.empty())
+    return usage_error("--trace keeps the trace of a program that runs now", kCommand);
   return a.shows_table() ? print_out(text_of(a, *shown)) : 0;
 }
 
@@ -197,7 +204,8 @@ int show_program(TimelineArguments& a) {
   if (is_ptx_file(a.program.front()))
     return usage_error("a PTX file cannot be shown on its own: name a program that launches it", kCommand);
   for (const std::string& file : {a.trace_file, a.model_file}) {
-    if (!file.empty() && !std::ofstream(file)) return usage_error(fmt::format("cannot write '{}'", file), kCommand);
+    if (!file.empty() && !std::ofstream(file))
+      return usage_error(fmt::format("cannot write '{}'", file), kCommand);
   }
   auto folder = TraceFolder::create();
   if (!folder) return no_report_folder(folder.error().text());
@@ -230,8 +238,9 @@ void add_timeline_command(Tool& tool) {
       "sluice timeline --cta 3 t.trace     shows CTA 3 of a trace, of the engine or of a GPU\n"
       "Times of the engine are virtual: they say who waits for whom, not how long a GPU takes.\n");
   const std::string shown = "What is shown";
-  command->add_flag("--table", arguments->wants_table,
-                    "the barrier table of each ring, one row per tile (default)")
+  command
+      ->add_flag("--table", arguments->wants_table,
+                 "the barrier table of each ring, one row per tile (default)")
       ->group(shown);
   command->add_flag("--log", arguments->table.log, "also every change of a barrier, and the PipelineStates")
       ->group(shown);

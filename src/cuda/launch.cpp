@@ -377,8 +377,8 @@ Status run_kernel(Process& process, const KernelCall& call, bool overlaps_previo
   (void)device_limit(process, CU_LIMIT_MALLOC_HEAP_SIZE, &heap_bytes);
   request.options.heap_bytes = heap_bytes;
   request.options.record_phases = !settings.phases_file.empty();
-  request.listener = process.recorder != nullptr ? static_cast<event::Sink*>(process.recorder.get())
-                                                 : process.checker.get();
+  request.listener =
+      process.recorder != nullptr ? static_cast<event::Sink*>(process.recorder.get()) : process.checker.get();
   std::mutex print_mutex;
   request.print = [&](std::string_view text) {
     const std::lock_guard lock(print_mutex);

@@ -33,11 +33,11 @@ struct Settings {
   double timeout_seconds = 0;     ///< wall clock per launch; 0 = none
   std::string copies = "early";   ///< when asynchronous copies land: early, late or shuffled
   uint64_t seed = 0;
-  bool perturb = false;     ///< an unfair schedule, chosen by the seed
-  unsigned workers = 0;     ///< host threads per launch; 0 = as many as the host has
-  int verbosity = 0;        ///< 1: a line per launch, 2: also a line per call
-  std::string phases_file;  ///< a JSON record per launch is appended: phases of every mbarrier; empty: none
-  std::string trace_folder;           ///< of `timeline`: each process leaves its trace there, PID.trace
+  bool perturb = false;      ///< an unfair schedule, chosen by the seed
+  unsigned workers = 0;      ///< host threads per launch; 0 = as many as the host has
+  int verbosity = 0;         ///< 1: a line per launch, 2: also a line per call
+  std::string phases_file;   ///< a JSON record per launch is appended: phases of every mbarrier; empty: none
+  std::string trace_folder;  ///< of `timeline`: each process leaves its trace there, PID.trace
   std::vector<uint64_t> traced_ctas;  ///< linear CTAs that are recorded
   std::string report_directory;  ///< where processes under test leave their reports; empty: text on stderr
 };

@@ -66,7 +66,8 @@ void Builder::list_agents() {
       a.begin = r.t;
     }
     a.begin = std::min(a.begin, r.t);
-    if (r.kind != RecordKind::Land && r.kind != RecordKind::Flip) a.end = std::max(a.end, r.end.value_or(r.t));
+    if (r.kind != RecordKind::Land && r.kind != RecordKind::Flip)
+      a.end = std::max(a.end, r.end.value_or(r.t));
     if (r.kind == RecordKind::Wait || r.kind == RecordKind::Arrive || r.kind == RecordKind::Copy)
       a.lanes |= r.lanes;
     if (r.kind == RecordKind::Role) a.role = r.name;
@@ -106,8 +107,15 @@ void Builder::take_wait(const Record& r) {
   const auto [at, is_new] =
       waits_.try_emplace({agent(r), b, r.phase}, static_cast<uint32_t>(m_.waits.size()));
   if (is_new) {
-    m_.waits.push_back({.agent = agent(r), .barrier = b, .lanes = r.lanes, .phase = r.phase,
-                        .parity = r.parity, .asked = r.t, .end = r.end, .waited = r.waited, .at = r.at});
+    m_.waits.push_back({.agent = agent(r),
+                        .barrier = b,
+                        .lanes = r.lanes,
+                        .phase = r.phase,
+                        .parity = r.parity,
+                        .asked = r.t,
+                        .end = r.end,
+                        .waited = r.waited,
+                        .at = r.at});
     return;
   }
   Wait& w = m_.waits[at->second];
@@ -118,16 +126,28 @@ void Builder::take_wait(const Record& r) {
 }
 
 void Builder::take_arrival(const Record& r) {
-  m_.arrivals.push_back({.agent = agent(r), .barrier = barrier(r), .t = r.t, .phase = r.phase,
-                         .count = r.count, .bytes = r.bytes, .drop = r.drop, .at = r.at,
+  m_.arrivals.push_back({.agent = agent(r),
+                         .barrier = barrier(r),
+                         .t = r.t,
+                         .phase = r.phase,
+                         .count = r.count,
+                         .bytes = r.bytes,
+                         .drop = r.drop,
+                         .at = r.at,
                          .is_async = r.id != 0});
 }
 
 /// A copy of this CTA, or one of a peer that lands here, too.
 void Builder::take_copy(const Record& r) {
   if (r.id != 0) copies_[r.id] = static_cast<uint32_t>(m_.copies.size());
-  Copy c{.id = r.id, .agent = agent(r), .issued = r.t, .bytes = r.bytes, .ranks = r.ranks,
-         .to_global = r.to_global, .what = r.name, .at = r.at};
+  Copy c{.id = r.id,
+         .agent = agent(r),
+         .issued = r.t,
+         .bytes = r.bytes,
+         .ranks = r.ranks,
+         .to_global = r.to_global,
+         .what = r.name,
+         .at = r.at};
   if (r.has_barrier && (r.of == cta_ || r.ranks != 0)) c.barrier = barrier(r);
   m_.copies.push_back(std::move(c));
 }
@@ -180,7 +200,8 @@ void Builder::take(const Record& r) {
       break;
     case RecordKind::Sync:
       if (is_own) {
-        take_span(r, SpanKind::Sync, r.name == "bar" ? fmt::format("named barrier {}", r.id) : r.name + " barrier");
+        take_span(r, SpanKind::Sync,
+                  r.name == "bar" ? fmt::format("named barrier {}", r.id) : r.name + " barrier");
       }
       break;
     case RecordKind::Role:
@@ -225,8 +246,15 @@ void Builder::follow_states() {
         s.phase = static_cast<uint64_t>(r->phase) + 1;
     }
     if (!s.known) continue;
-    m_.states.push_back({.t = r->t, .barrier = b, .agent = agent(*r), .what = r->kind, .count = r->count,
-                         .bytes = r->bytes, .pending = s.pending, .due = s.due, .phase = s.phase,
+    m_.states.push_back({.t = r->t,
+                         .barrier = b,
+                         .agent = agent(*r),
+                         .what = r->kind,
+                         .count = r->count,
+                         .bytes = r->bytes,
+                         .pending = s.pending,
+                         .due = s.due,
+                         .phase = s.phase,
                          .at = r->at});
   }
 }

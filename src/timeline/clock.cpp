@@ -53,7 +53,8 @@ uint64_t Clock::waiting_since(uint32_t cta, uint32_t warp, BarrierPlace place, u
   const auto found = ctas_.find(cta);
   if (found == ctas_.end()) return fallback;
   const auto at = found->second.warps.find(warp);
-  const bool waits = at != found->second.warps.end() && at->second.waiting != 0 && at->second.waits_at == place;
+  const bool waits =
+      at != found->second.warps.end() && at->second.waiting != 0 && at->second.waits_at == place;
   return waits ? at->second.since : fallback;
 }
 

@@ -39,9 +39,9 @@ struct Released {
 
 /// When the thing that an event tells happened.
 struct Moment {
-  uint64_t begin = 0;              ///< of a wait: when it was asked; of a copy: when it was issued
-  uint64_t end = 0;                ///< of a wait: when it went on; of a copy: when it has landed
-  BarrierPlace barrier{};          ///< of events about an mbarrier
+  uint64_t begin = 0;                ///< of a wait: when it was asked; of a copy: when it was issued
+  uint64_t end = 0;                  ///< of a wait: when it went on; of a copy: when it has landed
+  BarrierPlace barrier{};            ///< of events about an mbarrier
   std::vector<Released> released{};  ///< of NamedComplete
 };
 

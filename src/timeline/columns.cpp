@@ -38,7 +38,8 @@ std::string Columns::text() const {
       line = row.front();
     } else {
       for (size_t i = 0; i < row.size(); ++i)
-        line += is_right[i] ? fmt::format("{:>{}}  ", row[i], widths[i]) : fmt::format("{:<{}}  ", row[i], widths[i]);
+        line += is_right[i] ? fmt::format("{:>{}}  ", row[i], widths[i])
+                            : fmt::format("{:<{}}  ", row[i], widths[i]);
     }
     text += line.erase(line.find_last_not_of(' ') + 1) + "\n";
   }

@@ -127,9 +127,11 @@ std::vector<Pair> find_pairs(const Model& m, const std::vector<Behaviour>& known
     const Behaviour &full = known[pair.full], &empty = known[pair.empty];
     if (empty.receives_bytes) continue;
     // Those who fill wait for empty, those who read give it back.
-    const bool is_ring = intersect(full.contributors, empty.waiters) || intersect(full.waiters, empty.contributors);
+    const bool is_ring =
+        intersect(full.contributors, empty.waiters) || intersect(full.waiters, empty.contributors);
     if (!is_ring) continue;
-    candidates.push_back({2 * votes_of(votes, pair.empty, pair.full) + votes_of(votes, pair.full, pair.empty), pair});
+    candidates.push_back(
+        {2 * votes_of(votes, pair.empty, pair.full) + votes_of(votes, pair.full, pair.empty), pair});
   }
   std::stable_sort(candidates.begin(), candidates.end(),
                    [](const Candidate& a, const Candidate& b) { return a.score > b.score; });
@@ -141,7 +143,8 @@ std::vector<Pair> find_pairs(const Model& m, const std::vector<Behaviour>& known
     pairs.push_back(c.pair);
   }
   for (uint32_t b = 0; b < known.size(); ++b) {
-    if (known[b].receives_bytes && !known[b].waiters.empty() && taken.count(b) == 0) pairs.push_back({b, kNone});
+    if (known[b].receives_bytes && !known[b].waiters.empty() && taken.count(b) == 0)
+      pairs.push_back({b, kNone});
   }
   std::sort(pairs.begin(), pairs.end(), [&](const Pair& a, const Pair& b) {
     return m.barriers[a.full].address < m.barriers[b.full].address;
@@ -152,14 +155,17 @@ std::vector<Pair> find_pairs(const Model& m, const std::vector<Behaviour>& known
 bool share_lines(const Behaviour& a, const Behaviour& b) {
   if (a.fill_lines.empty() || b.fill_lines.empty()) return true;
   // Without -lineinfo the lines are those of the PTX, where unrolled code stands several times.
-  const auto is_ptx = [](const Behaviour& x) { return x.fill_lines.begin()->second == 0 || x.fill_lines.begin()->first.find(".cu") == std::string::npos; };
+  const auto is_ptx = [](const Behaviour& x) {
+    return x.fill_lines.begin()->second == 0 || x.fill_lines.begin()->first.find(".cu") == std::string::npos;
+  };
   if (is_ptx(a) && is_ptx(b)) return true;
   return std::any_of(a.fill_lines.begin(), a.fill_lines.end(),
                      [&](const auto& line) { return b.fill_lines.count(line) != 0; });
 }
 
 /// Whether `next` goes on where the ring ends.
-bool continues(const Model& m, const std::vector<Behaviour>& known, const std::vector<Pair>& ring, const Pair& next) {
+bool continues(const Model& m, const std::vector<Behaviour>& known, const std::vector<Pair>& ring,
+               const Pair& next) {
   const Pair& last = ring.back();
   const Behaviour &a = known[last.full], &b = known[next.full];
   if ((last.empty == kNone) != (next.empty == kNone)) return false;
@@ -226,12 +232,15 @@ void tell(Model& m, const std::vector<Behaviour>& known, const std::vector<Pair>
     }
     producers.insert(known[pair.full].contributors.begin(), known[pair.full].contributors.end());
     consumers.insert(known[pair.full].waiters.begin(), known[pair.full].waiters.end());
-    if (pair.empty != kNone) producers.insert(known[pair.empty].waiters.begin(), known[pair.empty].waiters.end());
+    if (pair.empty != kNone)
+      producers.insert(known[pair.empty].waiters.begin(), known[pair.empty].waiters.end());
   }
   const auto add_role = [&](uint32_t agent, const char* role) {
     std::string& text = m.agents[agent].role;
-    if (text.empty()) text = role;
-    else if (text != role && m.source == Source::Engine) text = "producer and consumer";
+    if (text.empty())
+      text = role;
+    else if (text != role && m.source == Source::Engine)
+      text = "producer and consumer";
   };
   for (const uint32_t agent : producers) {
     if (agent == kNone || m.agents[agent].cta != m.cta) continue;

@@ -3,8 +3,9 @@
 //
 // What one CTA of a launch did, as plain data: who waited for what and why it ended, which copies flew, and
 // the rings of stages that were recognised from this behaviour. The table, the summary and the pictures are
-// made from it, and its JSON form (model_json.hpp) is what a page embeds. Members that name another thing hold its
-// index in the list of Model; kNone is none. Times are in the clock of the trace, from the launch's start.
+// made from it, and its JSON form (model_json.hpp) is what a page embeds. Members that name another thing
+// hold its index in the list of Model; kNone is none. Times are in the clock of the trace, from the launch's
+// start.
 //
 // How rings are recognised (find_rings.cpp): a stage is a pair of mbarriers. Whoever waits on `empty` then
 // arrives on `full` or sends copies there, and whoever waits on `full` then arrives on `empty`. The full one
@@ -31,7 +32,7 @@ constexpr uint32_t kNone = 0xffffffffu;
 struct Agent {
   uint32_t cta = 0, warp = 0;
   uint32_t lanes = 0;  ///< those that did something on a barrier; 0 = unknown
-  std::string role;    ///< "producer", "consumer", "producer and consumer", a role that the trace tells, or ""
+  std::string role;  ///< "producer", "consumer", "producer and consumer", a role that the trace tells, or ""
   uint64_t begin = 0, end = 0;  ///< of what is known of it
 };
 
@@ -49,9 +50,9 @@ struct Arrival {
   uint32_t agent = kNone, barrier = kNone;
   uint64_t t = 0;
   int64_t phase = 0, count = 0, bytes = 0, drop = 0;
-  uint32_t at = 0;         ///< into Model::places
-  bool is_async = false;   ///< in the name of a copy (cp.async)
-  uint32_t trip = kNone;   ///< of the ring of its barrier: into Ring::uses
+  uint32_t at = 0;        ///< into Model::places
+  bool is_async = false;  ///< in the name of a copy (cp.async)
+  uint32_t trip = kNone;  ///< of the ring of its barrier: into Ring::uses
 };
 
 /// A copy in flight. A multicast is one copy with a landing per CTA; here stands that of this CTA.
@@ -79,8 +80,8 @@ struct Wait {
   int64_t phase = 0;
   uint32_t parity = 0;
   uint64_t asked = 0;
-  std::optional<uint64_t> end;  ///< none: it never went on
-  bool waited = false;          ///< it did not pass at once
+  std::optional<uint64_t> end;           ///< none: it never went on
+  bool waited = false;                   ///< it did not pass at once
   CauseKind ended_by = CauseKind::None;  ///< what completed the phase, where the wait had to wait for it
   uint32_t cause = kNone;                ///< into arrivals or copies
   uint32_t at = 0;
@@ -120,20 +121,20 @@ struct StateChange {
 /// One filling of a stage: a row of the table, a tile.
 struct Use {
   uint32_t stage = 0;
-  uint64_t ordinal = 0;               ///< of this filling of the stage: the phase of `full`
-  uint32_t producer_parity = kNone;   ///< that the producer waited for: the phase of its PipelineState
+  uint64_t ordinal = 0;              ///< of this filling of the stage: the phase of `full`
+  uint32_t producer_parity = kNone;  ///< that the producer waited for: the phase of its PipelineState
   uint32_t consumer_parity = kNone;
-  std::vector<uint32_t> acquires;     ///< waits on empty
-  std::vector<uint32_t> arms;         ///< arrivals on full
+  std::vector<uint32_t> acquires;  ///< waits on empty
+  std::vector<uint32_t> arms;      ///< arrivals on full
   std::vector<uint32_t> copies;
-  std::vector<uint32_t> reads;        ///< waits on full
-  std::vector<uint32_t> releases;     ///< arrivals on empty
-  int64_t bytes = 0;                  ///< announced
-  std::optional<uint64_t> acquired;   ///< the producer may fill: the last acquire ended
-  std::optional<uint64_t> filling;    ///< the first arm or copy
-  std::optional<uint64_t> full;       ///< full completed; on a GPU: first seen
-  std::optional<uint64_t> seen;       ///< the first consumer went on
-  std::optional<uint64_t> released;   ///< empty completed; on a GPU: the last release
+  std::vector<uint32_t> reads;       ///< waits on full
+  std::vector<uint32_t> releases;    ///< arrivals on empty
+  int64_t bytes = 0;                 ///< announced
+  std::optional<uint64_t> acquired;  ///< the producer may fill: the last acquire ended
+  std::optional<uint64_t> filling;   ///< the first arm or copy
+  std::optional<uint64_t> full;      ///< full completed; on a GPU: first seen
+  std::optional<uint64_t> seen;      ///< the first consumer went on
+  std::optional<uint64_t> released;  ///< empty completed; on a GPU: the last release
 };
 
 struct Stage {

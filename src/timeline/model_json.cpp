@@ -47,7 +47,8 @@ Json json_of(const TracePlace& p) {
 }
 
 Json json_of(const Agent& a) {
-  return {{"cta", a.cta}, {"warp", a.warp}, {"lanes", a.lanes}, {"role", a.role}, {"begin", a.begin}, {"end", a.end}};
+  return {{"cta", a.cta},   {"warp", a.warp},   {"lanes", a.lanes},
+          {"role", a.role}, {"begin", a.begin}, {"end", a.end}};
 }
 
 Json json_of(const Barrier& b) {
@@ -165,8 +166,9 @@ Json json_of(const Stage& s) {
 }
 
 Json json_of(const RoleWaits& r) {
-  Json j = {{"agent", r.agent}, {"is_producer", r.is_producer}, {"trips", r.trips},
-            {"waits", r.waits}, {"time", r.time},               {"life", r.life}};
+  Json j = {{"agent", r.agent}, {"is_producer", r.is_producer},
+            {"trips", r.trips}, {"waits", r.waits},
+            {"time", r.time},   {"life", r.life}};
   put(j, "longest", r.longest);
   return j;
 }

@@ -36,11 +36,9 @@ uint64_t volume(const uint32_t (&extent)[3]) {
 
 /// The cluster in which a linear CTA lies.
 uint32_t cluster_of(uint64_t cta, const event::LaunchDetails& d) {
-  const uint64_t x = cta % d.grid[0], y = cta / d.grid[0] % d.grid[1],
-                 z = cta / d.grid[0] / d.grid[1];
+  const uint64_t x = cta % d.grid[0], y = cta / d.grid[0] % d.grid[1], z = cta / d.grid[0] / d.grid[1];
   const uint64_t across = d.grid[0] / d.cluster[0], down = d.grid[1] / d.cluster[1];
-  return static_cast<uint32_t>(x / d.cluster[0] +
-                               across * (y / d.cluster[1] + down * (z / d.cluster[2])));
+  return static_cast<uint32_t>(x / d.cluster[0] + across * (y / d.cluster[1] + down * (z / d.cluster[2])));
 }
 
 /// The linear CTAs of the clusters.
@@ -70,14 +68,29 @@ Recorder::~Recorder() {
 }
 
 event::KindMask Recorder::wants() const {
-  constexpr Kind kWanted[] = {Kind::LaunchBegin,     Kind::LaunchEnd,          Kind::CtaBegin,
-                              Kind::LanesExit,       Kind::MbarrierInit,       Kind::MbarrierArrive,
-                              Kind::MbarrierExpectTx, Kind::MbarrierCompleteTx, Kind::MbarrierFlip,
-                              Kind::MbarrierWait,    Kind::MbarrierPending,    Kind::NamedArrive,
-                              Kind::NamedWait,       Kind::NamedComplete,      Kind::ClusterArrive,
-                              Kind::ClusterWait,     Kind::WarpSync,           Kind::WgmmaIssue,
-                              Kind::AsyncIssue,      Kind::AsyncComplete,      Kind::GroupCommit,
-                              Kind::GroupWait,       Kind::Stuck};
+  constexpr Kind kWanted[] = {Kind::LaunchBegin,
+                              Kind::LaunchEnd,
+                              Kind::CtaBegin,
+                              Kind::LanesExit,
+                              Kind::MbarrierInit,
+                              Kind::MbarrierArrive,
+                              Kind::MbarrierExpectTx,
+                              Kind::MbarrierCompleteTx,
+                              Kind::MbarrierFlip,
+                              Kind::MbarrierWait,
+                              Kind::MbarrierPending,
+                              Kind::NamedArrive,
+                              Kind::NamedWait,
+                              Kind::NamedComplete,
+                              Kind::ClusterArrive,
+                              Kind::ClusterWait,
+                              Kind::WarpSync,
+                              Kind::WgmmaIssue,
+                              Kind::AsyncIssue,
+                              Kind::AsyncComplete,
+                              Kind::GroupCommit,
+                              Kind::GroupWait,
+                              Kind::Stuck};
   event::KindMask mask = 0;
   for (const Kind kind : kWanted) mask |= event::mask_of(kind);
   return mask;
@@ -98,9 +111,9 @@ void Recorder::begin_launch(const Event& e) {
   if (file_ == nullptr) {
     file_ = std::fopen(options_.file.c_str(), "w");
     if (file_ == nullptr) return;
-    write(fmt::format(
-        R"({{"format":"sluice-trace","version":1,"source":"engine","clock":"step","about":{}}})",
-        json_text(kAboutClock)));
+    write(
+        fmt::format(R"({{"format":"sluice-trace","version":1,"source":"engine","clock":"step","about":{}}})",
+                    json_text(kAboutClock)));
   }
   clock_.begin_launch();
   origins_ = d.origins;
@@ -152,9 +165,9 @@ void Recorder::record(const Event& e, const Moment& m) {
     case Kind::MbarrierFlip:
       return write_record(head("flip", e, m.begin) + barrier(e, m) + "}");
     case Kind::MbarrierWait:
-      return write_record(head("wait", e, m.begin) + barrier(e, m) +
-                          fmt::format(R"(,"parity":{},"end":{},"waited":{}}})", e.value & 1, m.end,
-                                      m.end > m.begin));
+      return write_record(
+          head("wait", e, m.begin) + barrier(e, m) +
+          fmt::format(R"(,"parity":{},"end":{},"waited":{}}})", e.value & 1, m.end, m.end > m.begin));
     case Kind::AsyncIssue:
       return record_issue(e, m);
     case Kind::NamedComplete:
@@ -221,9 +234,8 @@ void Recorder::record_issue(const Event& e, const Moment& m) {
     Event group = e;
     group.warp = e.warp / kWarpgroupWarps * kWarpgroupWarps;
     group.lanes = 0;
-    return write_record(head("product", group, m.begin) +
-                        fmt::format(R"(,"end":{},"id":{},"warps":{}}})", m.end, e.operation,
-                                    kWarpgroupWarps));
+    return write_record(head("product", group, m.begin) + fmt::format(R"(,"end":{},"id":{},"warps":{}}})",
+                                                                      m.end, e.operation, kWarpgroupWarps));
   }
   const bool is_out = kind == OperationKind::BulkToGlobal;
   std::string line = head("copy", e, m.begin) +
@@ -283,8 +295,8 @@ uint32_t Recorder::place_number(uint32_t origin) {
   }
   const auto [at, is_new] = places_.try_emplace({file, line, column, function}, places_.size() + 1);
   if (is_new) {
-    std::string text = fmt::format(R"({{"kind":"place","place":{},"file":{},"line":{})", at->second,
-                                   json_text(file), line);
+    std::string text =
+        fmt::format(R"({{"kind":"place","place":{},"file":{},"line":{})", at->second, json_text(file), line);
     if (column != 0) text += fmt::format(R"(,"column":{})", column);
     if (!function.empty()) text += fmt::format(R"(,"function":{})", json_text(function));
     write(text + "}");

@@ -21,8 +21,8 @@
 namespace sluice::timeline {
 
 struct RecorderOptions {
-  std::string file;           ///< written when the first launch begins
-  std::vector<uint64_t> ctas; ///< linear CTAs to record, with those of their clusters
+  std::string file;                   ///< written when the first launch begins
+  std::vector<uint64_t> ctas;         ///< linear CTAs to record, with those of their clusters
   uint64_t most_records = 1'000'000;  ///< of the process; what comes after is counted, not written
 };
 
@@ -71,9 +71,9 @@ class Recorder : public event::Sink {
   uint64_t left_out_ = 0;  ///< of this launch
   uint32_t launches_ = 0;
   const event::Origins* origins_ = nullptr;
-  std::set<uint32_t> clusters_;   ///< of interest, in this launch
-  std::set<uint32_t> ctas_;       ///< that have begun and are of interest
-  std::set<uint32_t> named_;      ///< offsets whose name has been told
+  std::set<uint32_t> clusters_;                              ///< of interest, in this launch
+  std::set<uint32_t> ctas_;                                  ///< that have begun and are of interest
+  std::set<uint32_t> named_;                                 ///< offsets whose name has been told
   std::unordered_map<uint32_t, uint32_t> places_of_origin_;  ///< of this launch
   std::map<std::tuple<std::string, uint32_t, uint32_t, std::string>, uint32_t> places_;
   Arrival arrival_;

@@ -28,8 +28,8 @@ struct Warp {
 /// A full or an empty barrier's phase: it is over when all that was recorded of it has come.
 struct Gate {
   uint32_t missing = 0;
-  uint64_t latest = 0;  ///< of what has come, in the replay
-  uint64_t delay = 0;   ///< from the last local contribution to the completion, as recorded
+  uint64_t latest = 0;            ///< of what has come, in the replay
+  uint64_t delay = 0;             ///< from the last local contribution to the completion, as recorded
   std::optional<uint64_t> fixed;  ///< nobody here contributes: when it happened
   std::optional<uint64_t> opens() const {
     if (fixed) return fixed;

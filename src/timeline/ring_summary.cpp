@@ -27,21 +27,25 @@ std::string percent(double share) {
 
 // --- stages -------------------------------------------------------------------------------------------
 
-/// Adds up how long each stage was in which state, from the first filling to the end of the ring.
+/// Adds up how long each stage was in which state, to the end of the ring. A stage that nobody releases is in
+/// use until it is filled again.
 void share_states(Ring& ring) {
   struct Spent {
     uint64_t filling = 0, full = 0, used = 0;
   };
   std::vector<Spent> spent(ring.stages.size());
-  for (const Use& u : ring.uses) {
-    if (!u.filling) continue;
-    Spent& s = spent[u.stage];
-    const uint64_t full = u.full.value_or(ring.end);
-    const uint64_t seen = std::max(u.seen.value_or(ring.end), full);
-    const uint64_t released = std::max(u.released.value_or(ring.end), seen);
-    s.filling += full - std::min(full, *u.filling);
+  std::vector<uint64_t> filled_again(ring.stages.size(), ring.end);
+  for (auto u = ring.uses.rbegin(); u != ring.uses.rend(); ++u) {
+    if (!u->filling) continue;
+    Spent& s = spent[u->stage];
+    const uint64_t until = std::max(filled_again[u->stage], *u->filling);
+    const uint64_t full = std::clamp(u->full.value_or(until), *u->filling, until);
+    const uint64_t seen = std::clamp(u->seen.value_or(until), full, until);
+    const uint64_t released = std::clamp(u->released.value_or(until), seen, until);
+    s.filling += full - *u->filling;
     s.full += seen - full;
     s.used += released - seen;
+    filled_again[u->stage] = *u->filling;
   }
   const double life = static_cast<double>(std::max<uint64_t>(ring.end - ring.begin, 1));
   for (size_t i = 0; i < spent.size(); ++i) {
@@ -115,7 +119,8 @@ double waiting_share(const Model& m, const Ring& ring, bool producers) {
       left_out = m.waits[found->second].waited_for();
     ++count;
     if (row.life > left_out)
-      sum += static_cast<double>(row.time - std::min(row.time, left_out)) / static_cast<double>(row.life - left_out);
+      sum += static_cast<double>(row.time - std::min(row.time, left_out)) /
+             static_cast<double>(row.life - left_out);
   }
   return count == 0 ? 0 : sum / count;
 }
@@ -124,11 +129,12 @@ double waiting_share(const Model& m, const Ring& ring, bool producers) {
 
 std::string stages_sentence(const Ring& ring) {
   if (ring.what_if.size() < 2 || ring.what_if[0].time == 0) return "";
-  const double gain = 1 - static_cast<double>(ring.what_if[1].time) / static_cast<double>(ring.what_if[0].time);
+  const double gain =
+      1 - static_cast<double>(ring.what_if[1].time) / static_cast<double>(ring.what_if[0].time);
   const uint32_t more = ring.what_if[1].stages;
-  if (gain >= kWorthIt) return fmt::format("; with {} stages the same work would take {} less", more, percent(gain));
-  return fmt::format("; more stages would not help (with {} the same work would take {} less)", more,
-                     percent(std::max(gain, 0.0)));
+  if (gain >= kWorthIt)
+    return fmt::format("; with {} stages the same work would take {} less", more, percent(gain));
+  return fmt::format("; more stages would not help (with {} the same work would take as long)", more);
 }
 
 void judge(const Model& m, Ring& ring) {
@@ -137,23 +143,26 @@ void judge(const Model& m, Ring& ring) {
     return;
   }
   const double producers = waiting_share(m, ring, true), consumers = waiting_share(m, ring, false);
-  const bool has_empty = std::any_of(ring.stages.begin(), ring.stages.end(),
-                                     [](const Stage& s) { return s.empty != kNone; });
+  const bool has_empty =
+      std::any_of(ring.stages.begin(), ring.stages.end(), [](const Stage& s) { return s.empty != kNone; });
   const std::string free = percent(producers), data = percent(consumers);
   if (producers >= kWaiting && consumers >= kWaiting) {
     ring.limit = Limit::Neither;
     ring.verdict = fmt::format(
-        "both wait for each other: the producer {} of its time for a free stage, the consumers {} for data; the "
+        "both wait for each other: the producer {} of its time for a free stage, the consumers {} for data; "
+        "the "
         "stages do not cover the time from a release to the next full",
         free, data);
   } else if (consumers >= kWaiting) {
     ring.limit = Limit::Producer;
-    ring.verdict = fmt::format("filling limits: the consumers wait {} of their time for data (starvation)", data);
+    ring.verdict =
+        fmt::format("filling limits: the consumers wait {} of their time for data (starvation)", data);
     ring.verdict += has_empty ? fmt::format(", the producer {} for a free stage", free) : "";
   } else if (producers >= kWaiting) {
     ring.limit = Limit::Consumers;
     ring.verdict = fmt::format(
-        "the consumers limit: the producer waits {} of its time for a free stage (back-pressure), they {} for data",
+        "the consumers limit: the producer waits {} of its time for a free stage (back-pressure), they {} "
+        "for data",
         free, data);
   } else {
     ring.limit = Limit::Neither;

@@ -132,7 +132,8 @@ class Collector {
   void add_copies() {
     for (uint32_t i = 0; i < m_.copies.size(); ++i) {
       const Copy& c = m_.copies[i];
-      if (c.barrier == kNone || c.phase < 0 || stage_of_.count(c.barrier) == 0 || !is_full(c.barrier)) continue;
+      if (c.barrier == kNone || c.phase < 0 || stage_of_.count(c.barrier) == 0 || !is_full(c.barrier))
+        continue;
       Use& u = use(c.barrier, c.phase);
       u.copies.push_back(i);
       u.filling = std::min(u.filling.value_or(UINT64_MAX), c.issued);
@@ -153,7 +154,9 @@ class Collector {
     }
   }
 
-  static uint64_t begin_of(const Use& u) { return u.filling.value_or(u.acquired.value_or(u.seen.value_or(UINT64_MAX))); }
+  static uint64_t begin_of(const Use& u) {
+    return u.filling.value_or(u.acquired.value_or(u.seen.value_or(UINT64_MAX)));
+  }
 
   /// Trips: in the order in which stages were filled. A wait that only a producer's tail makes fills nothing.
   void order() {

@@ -32,7 +32,8 @@ void add_role(Columns& columns, const Model& m, const Ring& ring, bool producers
     time += row.time;
     life += row.life;
     if (row.longest == kNone) continue;
-    if (longest == kNone || m.waits[row.longest].waited_for() > m.waits[longest].waited_for()) longest = row.longest;
+    if (longest == kNone || m.waits[row.longest].waited_for() > m.waits[longest].waited_for())
+      longest = row.longest;
   }
   if (warps.empty()) return;
   std::string longest_text = "-";
@@ -41,8 +42,8 @@ void add_role(Columns& columns, const Model& m, const Ring& ring, bool producers
     longest_text = fmt::format("{} at tile {}", w.waited_for(), w.trip);
     if (const std::string place = place_text(m, w.at); !place.empty()) longest_text += ", " + place;
   }
-  columns.row({producers ? "empty (back-pressure)" : "full (starvation)", warp_list(warps), fmt::format("{}", trips),
-               fmt::format("{}", waits), fmt::format("{}", time),
+  columns.row({producers ? "empty (back-pressure)" : "full (starvation)", warp_list(warps),
+               fmt::format("{}", trips), fmt::format("{}", waits), fmt::format("{}", time),
                percent(life == 0 ? 0 : static_cast<double>(time) / static_cast<double>(life)), longest_text});
 }
 
@@ -60,7 +61,11 @@ std::string what_text(const StateChange& s) {
   }
   std::string text;
   if (s.bytes != 0) text = fmt::format("+{} bytes", s.bytes);
-  if (s.count != 0) text += fmt::format("{}{} {}", text.empty() ? "" : ", ", std::abs(s.count), s.count < 0 ? "more to come" : s.count == 1 ? "arrival" : "arrivals");
+  if (s.count != 0)
+    text += fmt::format("{}{} {}", text.empty() ? "" : ", ", std::abs(s.count),
+                        s.count < 0    ? "more to come"
+                        : s.count == 1 ? "arrival"
+                                       : "arrivals");
   return text;
 }
 
@@ -80,7 +85,8 @@ std::string cursors(const Ring& ring, bool producers) {
 }  // namespace
 
 std::string summary(const Model& m, const Ring& ring) {
-  Columns waits({"waits on", "by", "tiles", "waited", m.clock == "ns" ? "ns" : "steps", "of its time", "longest"});
+  Columns waits(
+      {"waits on", "by", "tiles", "waited", m.clock == "ns" ? "ns" : "steps", "of its time", "longest"});
   add_role(waits, m, ring, true);
   add_role(waits, m, ring, false);
   Columns stages({"stage", "empty", "filling", "full", "in use"});
@@ -95,8 +101,10 @@ std::string summary(const Model& m, const Ring& ring) {
 std::string state_log(const Model& m, const TableOptions& options) {
   std::string text;
   for (size_t i = 0; i < m.rings.size(); ++i) {
-    text += fmt::format("PipelineState (index, phase) of ring {}, producer:{}\n", i, cursors(m.rings[i], true));
-    text += fmt::format("PipelineState (index, phase) of ring {}, consumer:{}\n", i, cursors(m.rings[i], false));
+    text +=
+        fmt::format("PipelineState (index, phase) of ring {}, producer:{}\n", i, cursors(m.rings[i], true));
+    text +=
+        fmt::format("PipelineState (index, phase) of ring {}, consumer:{}\n", i, cursors(m.rings[i], false));
   }
   if (m.states.empty()) return text + "the trace tells no states of barriers: a GPU does not see them\n";
   Columns columns({"at", "barrier", "by", "what", "pending", "bytes due", "phase", "place"});
@@ -108,11 +116,13 @@ std::string state_log(const Model& m, const TableOptions& options) {
     if (agent != nullptr && agent->cta != m.cta) by = fmt::format("cta {} ", agent->cta) + by;
     if (s.what == RecordKind::Land) by = "copy of " + by;
     if (s.what == RecordKind::Flip) by = "";
-    columns.row({fmt::format("{}", s.t), m.barriers[s.barrier].name, by, what_text(s), fmt::format("{}", s.pending),
-                 fmt::format("{}", s.due), fmt::format("{}", s.phase & 1), place_text(m, s.at)});
+    columns.row({fmt::format("{}", s.t), m.barriers[s.barrier].name, by, what_text(s),
+                 fmt::format("{}", s.pending), fmt::format("{}", s.due), fmt::format("{}", s.phase & 1),
+                 place_text(m, s.at)});
   }
   text += "\n" + columns.text();
-  if (shown < m.states.size()) text += fmt::format("... {} changes more (--all shows them)\n", m.states.size() - shown);
+  if (shown < m.states.size())
+    text += fmt::format("... {} changes more (--all shows them)\n", m.states.size() - shown);
   return text;
 }
 

@@ -57,7 +57,8 @@ std::string barriers_text(const Model& m, const Ring& ring, Part part) {
   const auto of = [&](const Stage& s) { return part == Part::Full ? s.full : s.empty; };
   const Barrier& first = m.barriers[of(ring.stages.front())];
   if (ring.stages.size() == 1) return fmt::format("{} at 0x{:x}", first.name, first.address);
-  return fmt::format("{} to {} at 0x{:x}", first.name, m.barriers[of(ring.stages.back())].name, first.address);
+  return fmt::format("{} to {} at 0x{:x}", first.name, m.barriers[of(ring.stages.back())].name,
+                     first.address);
 }
 
 std::string warps_text(const Model& m, const std::vector<uint32_t>& agents) {
@@ -75,8 +76,10 @@ std::string ring_heading(const Model& m, const Ring& ring) {
   std::string text = fmt::format("ring {}: {} {}{}, {} tiles; {}", number, ring.stages.size(),
                                  ring.stages.size() == 1 ? "stage" : "stages", bytes, ring.uses.size(),
                                  barriers_text(m, ring, Part::Full));
-  if (ring.stages.front().empty != kNone) text += ", " + barriers_text(m, ring, Part::Empty);
-  else text += ", no empty barriers";
+  if (ring.stages.front().empty != kNone)
+    text += ", " + barriers_text(m, ring, Part::Empty);
+  else
+    text += ", no empty barriers";
   return text + fmt::format("\nproducers: {}; consumers: {}\n", warps_text(m, ring.producers),
                             warps_text(m, ring.consumers));
 }
@@ -94,12 +97,15 @@ void add_row(Columns& columns, const Model& m, const Ring& ring, size_t trip) {
 
 std::string heading(const Model& m) {
   const uint64_t ctas = uint64_t{m.grid[0]} * m.grid[1] * m.grid[2];
-  std::string text = fmt::format("timeline of `{}`, launch {}, cta {} of {}\n", m.kernel, m.launch, m.cta, ctas);
-  text += fmt::format("recorded {}; times in {}: {}\n", m.source == Source::Gpu ? "on a GPU" : "on the engine",
-                      m.clock == "ns" ? "ns" : "steps",
-                      m.about.empty() ? "from the launch's first record" : m.about);
+  std::string text =
+      fmt::format("timeline of `{}`, launch {}, cta {} of {}\n", m.kernel, m.launch, m.cta, ctas);
+  text += fmt::format(
+      "recorded {}; times in {}: {}\n", m.source == Source::Gpu ? "on a GPU" : "on the engine",
+      m.clock == "ns" ? "ns" : "steps", m.about.empty() ? "from the launch's first record" : m.about);
   if (m.source == Source::Engine)
-    text += "a copy lands 600 steps + 1 per 32 bytes after its issue: this shows who waits for whom, not a GPU's speed\n";
+    text +=
+        "a copy lands 600 steps + 1 per 32 bytes after its issue: this shows who waits for whom, not a GPU's "
+        "speed\n";
   if (m.left_out != 0)
     text += fmt::format("NOTE: {} records did not fit in the trace; what follows lacks them\n", m.left_out);
   return text;
@@ -133,17 +139,17 @@ std::string remainder(const Model& m) {
     for (const Wait& w : m.waits) {
       if (w.barrier == b) waiters.insert(m.agents[w.agent].warp);
     }
-    text += fmt::format("not in a ring: {}, {} phases completed, {}\n", m.barriers[b].name,
-                        m.barriers[b].flips.size(),
-                        waiters.empty() ? "nobody waits"
-                                        : "waited for by " + warp_list({waiters.begin(), waiters.end()}));
+    text += fmt::format(
+        "not in a ring: {}, {} phases completed, {}\n", m.barriers[b].name, m.barriers[b].flips.size(),
+        waiters.empty() ? "nobody waits" : "waited for by " + warp_list({waiters.begin(), waiters.end()}));
   }
   if (others > kMostOthers) text += fmt::format("and {} more barriers in no ring\n", others - kMostOthers);
   for (const Wait& w : m.waits) {
     if (w.end) continue;
     const std::string place = place_text(m, w.at);
-    text += fmt::format("never ends: {} waits from {} on for phase {} of {}{}\n", warp_list({m.agents[w.agent].warp}),
-                        w.asked, w.phase, m.barriers[w.barrier].name, place.empty() ? "" : " (" + place + ")");
+    text += fmt::format("never ends: {} waits from {} on for phase {} of {}{}\n",
+                        warp_list({m.agents[w.agent].warp}), w.asked, w.phase, m.barriers[w.barrier].name,
+                        place.empty() ? "" : " (" + place + ")");
   }
   return text;
 }

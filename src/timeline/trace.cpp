@@ -26,11 +26,11 @@ struct KindRow {
 };
 
 constexpr KindRow kKinds[] = {
-    {RecordKind::Role, "role", false, false},     {RecordKind::Wait, "wait", true, true},
-    {RecordKind::Arrive, "arrive", true, false},  {RecordKind::Copy, "copy", false, false},
-    {RecordKind::Land, "land", false, false},     {RecordKind::Init, "init", true, false},
-    {RecordKind::Flip, "flip", true, true},       {RecordKind::Product, "product", false, false},
-    {RecordKind::Sync, "sync", false, false},     {RecordKind::Exit, "exit", false, false},
+    {RecordKind::Role, "role", false, false},    {RecordKind::Wait, "wait", true, true},
+    {RecordKind::Arrive, "arrive", true, false}, {RecordKind::Copy, "copy", false, false},
+    {RecordKind::Land, "land", false, false},    {RecordKind::Init, "init", true, false},
+    {RecordKind::Flip, "flip", true, true},      {RecordKind::Product, "product", false, false},
+    {RecordKind::Sync, "sync", false, false},    {RecordKind::Exit, "exit", false, false},
     {RecordKind::Mark, "mark", false, false},
 };
 
@@ -207,8 +207,8 @@ void read_line(Line& line, Trace& trace) {
   if (kind == "launch") return read_launch(line, trace);
   if (kind == "place") return read_place(line, trace);
   const bool is_open = !trace.launches.empty() && !trace.launches.back().ended;
-  const auto* const row = std::find_if(std::begin(kKinds), std::end(kKinds),
-                                       [&](const KindRow& k) { return kind == k.name; });
+  const auto* const row =
+      std::find_if(std::begin(kKinds), std::end(kKinds), [&](const KindRow& k) { return kind == k.name; });
   const bool is_known = row != std::end(kKinds) || kind == "end" || kind == "name";
   if (!is_known) return;
   if (!is_open) return line.wrong("this line belongs to a launch, and none has begun");
