@@ -110,11 +110,11 @@ bool intersect(const std::set<uint32_t>& a, const std::set<uint32_t>& b) {
   return std::any_of(a.begin(), a.end(), [&](uint32_t x) { return b.count(x) != 0; });
 }
 
-/// Partners, the strongest vote first. What the producer does next says more than what the consumer does, who
-/// may hold a stage for a while.
+/// Partners, the strongest vote first. What producers do next counts before what consumers do, however many
+/// these are: they may hold a stage and release the one before it.
 std::vector<Pair> find_pairs(const Model& m, const std::vector<Behaviour>& known) {
   struct Candidate {
-    uint64_t score = 0;
+    std::pair<uint64_t, uint64_t> score;  ///< votes of producers, of consumers
     Pair pair;
   };
   const Votes votes = count_votes(m);
@@ -131,7 +131,7 @@ std::vector<Pair> find_pairs(const Model& m, const std::vector<Behaviour>& known
         intersect(full.contributors, empty.waiters) || intersect(full.waiters, empty.contributors);
     if (!is_ring) continue;
     candidates.push_back(
-        {2 * votes_of(votes, pair.empty, pair.full) + votes_of(votes, pair.full, pair.empty), pair});
+        {{votes_of(votes, pair.empty, pair.full), votes_of(votes, pair.full, pair.empty)}, pair});
   }
   std::stable_sort(candidates.begin(), candidates.end(),
                    [](const Candidate& a, const Candidate& b) { return a.score > b.score; });
@@ -169,7 +169,9 @@ bool continues(const Model& m, const std::vector<Behaviour>& known, const std::v
   const Pair& last = ring.back();
   const Behaviour &a = known[last.full], &b = known[next.full];
   if ((last.empty == kNone) != (next.empty == kNone)) return false;
-  if (a.contributors != b.contributors || a.waiters != b.waiters || !share_lines(a, b)) return false;
+  // Not every consumer need come to every stage in a short run.
+  if (a.contributors != b.contributors || !intersect(a.waiters, b.waiters) || !share_lines(a, b))
+    return false;
   if (m.barriers[last.full].expected != m.barriers[next.full].expected) return false;
   const auto distance = [&](uint32_t x, uint32_t y) {
     return static_cast<int64_t>(m.barriers[y].address) - static_cast<int64_t>(m.barriers[x].address);

@@ -52,6 +52,11 @@ std::optional<uint64_t> last_release(const Model& m, const Use& u) {
   return last;
 }
 
+/// "1 tile", "8 tiles".
+std::string counted(size_t count, const char* what) {
+  return fmt::format("{} {}{}", count, what, count == 1 ? "" : "s");
+}
+
 /// "full[0..2] at 0xc400".
 std::string barriers_text(const Model& m, const Ring& ring, Part part) {
   const auto of = [&](const Stage& s) { return part == Part::Full ? s.full : s.empty; };
@@ -73,9 +78,8 @@ std::string ring_heading(const Model& m, const Ring& ring) {
   std::string bytes;
   if (sizes.size() == 1 && *sizes.begin() != 0) bytes = fmt::format(" of {} bytes", *sizes.begin());
   const size_t number = static_cast<size_t>(&ring - m.rings.data());
-  std::string text = fmt::format("ring {}: {} {}{}, {} tiles; {}", number, ring.stages.size(),
-                                 ring.stages.size() == 1 ? "stage" : "stages", bytes, ring.uses.size(),
-                                 barriers_text(m, ring, Part::Full));
+  std::string text = fmt::format("ring {}: {}{}, {}; {}", number, counted(ring.stages.size(), "stage"), bytes,
+                                 counted(ring.uses.size(), "tile"), barriers_text(m, ring, Part::Full));
   if (ring.stages.front().empty != kNone)
     text += ", " + barriers_text(m, ring, Part::Empty);
   else
@@ -131,19 +135,24 @@ std::string table(const Model& m, const Ring& ring, const TableOptions& options)
 
 std::string remainder(const Model& m) {
   std::string text;
-  size_t others = 0;
+  size_t others = 0, unused = 0;
   for (uint32_t b = 0; b < m.barriers.size(); ++b) {
     if (m.barriers[b].ring != kNone) continue;
-    if (++others > kMostOthers) continue;
     std::set<uint32_t> waiters;
     for (const Wait& w : m.waits) {
       if (w.barrier == b) waiters.insert(m.agents[w.agent].warp);
     }
-    text += fmt::format(
-        "not in a ring: {}, {} phases completed, {}\n", m.barriers[b].name, m.barriers[b].flips.size(),
-        waiters.empty() ? "nobody waits" : "waited for by " + warp_list({waiters.begin(), waiters.end()}));
+    if (waiters.empty()) {
+      ++unused;
+    } else if (++others <= kMostOthers) {
+      text += fmt::format("not in a ring: {}, {} completed, waited for by {}\n", m.barriers[b].name,
+                          counted(m.barriers[b].flips.size(), "phase"),
+                          warp_list({waiters.begin(), waiters.end()}));
+    }
   }
-  if (others > kMostOthers) text += fmt::format("and {} more barriers in no ring\n", others - kMostOthers);
+  if (others > kMostOthers)
+    text += fmt::format("and {} more in no ring\n", counted(others - kMostOthers, "barrier"));
+  if (unused != 0) text += fmt::format("nobody waits for {} more\n", counted(unused, "barrier"));
   for (const Wait& w : m.waits) {
     if (w.end) continue;
     const std::string place = place_text(m, w.at);

@@ -76,6 +76,39 @@ TEST(ring, threads_that_store_fill_without_bytes) {
   EXPECT_EQ(m.rings[0].uses.size(), 4u);
 }
 
+// Each of four warps reads a tile and releases the one before it, so most that is seen after a wait for a
+// full barrier is the arrival on another stage's empty one.
+TEST(ring, consumers_that_hold_a_stage_do_not_mix_the_stages) {
+  const auto consumer = [] {
+    std::string text = wait(0, 0);
+    for (int t = 1; t < 6; ++t) text += wait(t % 2, t / 2 % 2) + arrive(2 + (t - 1) % 2);
+    return text + arrive(3);
+  };
+  std::string body =
+      only(0, init(0, 1) + init(1, 1) + init(2, 128) + init(3, 128)) + kSync + only(0, produce(0, 6));
+  for (int w = 1; w <= 4; ++w) body += warp(w, consumer());
+  const Model m = model_of(body, {.block = 160});
+  ASSERT_EQ(m.rings.size(), 1u);
+  EXPECT_EQ(places(m, m.rings[0], Part::Full), (Places{0, 1}));
+  EXPECT_EQ(places(m, m.rings[0], Part::Empty), (Places{2, 3}));
+  EXPECT_EQ(m.rings[0].uses.size(), 6u);
+}
+
+// Two rings of two stages; in both, one warp reads the first stage alone. What belongs together are the
+// stages of a ring, not those that the same threads read.
+TEST(ring, a_consumer_that_leaves_a_stage_out_does_not_tear_the_ring) {
+  const auto read = [](int stage) { return wait(stage, 0) + arrive(stage + 2); };
+  std::string inits;
+  for (int ring : {0, 4})
+    inits += init(ring, 1) + init(ring + 1, 1) + init(ring + 2, 64) + init(ring + 3, 64);
+  const Model m = model_of(only(0, inits) + kSync + only(0, produce(0, 2) + produce(4, 2)) +
+                               warp(1, read(0) + read(1) + read(4) + read(5)) + warp(2, read(0) + read(4)),
+                           {.block = 96});
+  ASSERT_EQ(m.rings.size(), 2u);
+  EXPECT_EQ(places(m, m.rings[0], Part::Full), (Places{0, 1}));
+  EXPECT_EQ(places(m, m.rings[1], Part::Full), (Places{4, 5}));
+}
+
 TEST(ring, consumers_that_give_the_stages_away_first_are_one_phase_later) {
   std::string producer, consumer = arrive(1);
   for (int t = 0; t < 3; ++t) {
