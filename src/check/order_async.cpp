@@ -125,6 +125,7 @@ void Order::group_wait(const Event& e) {
   if (kind == GroupKind::Wgmma) {
     if (w.wgmma_commits.size() <= allowed) return;
     const uint64_t done = w.wgmma_commits[w.wgmma_commits.size() - 1 - allowed];
+    if (done == 0) return;  // groups without a product
     CtaOrder::Warpgroup& group = ctas_[e.cta]->warpgroups[e.warp / kWarpsOfGroup];
     std::shared_ptr<const Knowledge> started;
     for (const auto& [ordinal, start] : group.started) {

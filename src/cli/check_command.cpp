@@ -3,7 +3,6 @@
 //
 // `sluice check`: a program on the engine, with the checkers listening.
 #include "cli/command.hpp"
-#include "cli/program.hpp"
 #include "cli/run_program.hpp"
 
 namespace sluice::cli {
@@ -19,12 +18,9 @@ int check_program(CheckArguments& arguments) {
   if (arguments.program.empty()) return usage_error("which program? none is named", "sluice check");
   if (std::string wrong = finish_run_options(arguments.options); !wrong.empty())
     return usage_error(wrong, "sluice check");
-  if (is_ptx_file(arguments.program.front()))
-    return usage_error("a PTX file cannot be checked on its own: name a program that launches it",
-                       "sluice check");
   arguments.options.settings.tool = "check";
   arguments.options.perturbed_schedules = arguments.seeds;
-  return run_program(arguments.options, "", arguments.program, "sluice check");
+  return run_program(arguments.options, arguments.program, "sluice check");
 }
 
 }  // namespace
@@ -35,9 +31,12 @@ void add_check_command(Tool& tool) {
   check->formatter(std::make_shared<HelpFormat>("sluice check [options] [--] APP [ARGS]"));
   check->footer(
       "sluice check ./app args        runs app and reports what is wrong with its kernels\n"
+      "sluice check kernel.ptx --launch spec.json\n"
+      "                               the same of one kernel, launched as the file says (docs/tools/run.md)\n"
       "sluice explain NAME            what a finding means\n"
       "A clean run speaks for the schedule that ran, on this input.\n");
   add_run_options(*check, arguments->options);
+  add_launch_options(*check, arguments->options);
   check
       ->add_option(
           "--seeds", arguments->seeds,

@@ -88,7 +88,7 @@ CLI::Validator seconds() {
 
 int print_out(std::string_view text) {
   const bool written = std::fwrite(text.data(), 1, text.size(), stdout) == text.size();
-  if (std::fflush(stdout) == 0 && written) return 0;
+  if (std::fflush(stdout) == 0 && written && std::ferror(stdout) == 0) return 0;
   const std::string message = fmt::format("error: cannot write to stdout: {}\n", std::strerror(errno));
   std::fwrite(message.data(), 1, message.size(), stderr);
   return kExitUsage;
@@ -97,7 +97,8 @@ int print_out(std::string_view text) {
 namespace {
 
 int refuse(std::string_view message, std::string_view help) {
-  const std::string text = fmt::format("error: {}\nhelp:  {}\n", message, help);
+  std::string text = fmt::format("error: {}\n", message);
+  if (!help.empty()) text += fmt::format("help:  {}\n", help);
   std::fwrite(text.data(), 1, text.size(), stderr);
   return kExitUsage;
 }
@@ -106,6 +107,10 @@ int refuse(std::string_view message, std::string_view help) {
 
 int usage_error(std::string_view message, std::string_view command) {
   return refuse(message, fmt::format("`{} --help` lists the options", command));
+}
+
+int input_error(std::string_view message) {
+  return refuse(message, "");
 }
 
 int no_report_folder(std::string_view message) {

@@ -62,6 +62,8 @@ int print_out(std::string_view text);
 
 /// Reports a wrong command line: `error: ...` and a hint, on stderr. Returns the exit status.
 int usage_error(std::string_view message, std::string_view command);
+/// The same for what is wrong in a file that the command line names; the message says where and what to do.
+int input_error(std::string_view message);
 /// The same where the folder for reports cannot be made.
 int no_report_folder(std::string_view message);
 

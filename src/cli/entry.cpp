@@ -44,7 +44,7 @@ bool takes_next(const CLI::App& command, const std::string& word) {
 }
 
 // The program begins at the first word that is neither an option nor an option's value. Options may stand
-// behind a PTX file too, which takes no arguments.
+// behind what is no program too, such as a PTX file, which takes no arguments.
 Split split_line(const Tool& tool, const std::vector<std::string>& words) {
   Split split{words, {}};
   for (const ProgramCommand& command : tool.program_commands) {
@@ -57,7 +57,7 @@ Split split_line(const Tool& tool, const std::vector<std::string>& words) {
     const size_t begin = at < words.size() && words[at] == "--" ? at + 1 : at;
     split.own.assign(words.begin(), words.begin() + static_cast<std::ptrdiff_t>(at));
     split.program.assign(words.begin() + static_cast<std::ptrdiff_t>(begin), words.end());
-    if (split.program.size() > 1 && split.program[1][0] == '-' && is_ptx_file(split.program[0])) {
+    if (split.program.size() > 1 && split.program[1][0] == '-' && is_no_program(split.program[0])) {
       split.own.insert(split.own.end(), split.program.begin() + 1, split.program.end());
       split.program.resize(1);
     }

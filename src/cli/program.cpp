@@ -94,8 +94,15 @@ std::optional<std::string> find_program(const std::string& name) {
 
 bool is_ptx_file(const std::string& path) {
   if (fs::path(path).extension() == ".ptx") return true;
-  const std::string start = read_start(path, 4096);
-  return start.find("\n.version ") != std::string::npos && start.find(".target ") != std::string::npos;
+  std::error_code ignored;
+  if (!fs::is_regular_file(path, ignored)) return false;
+  const std::string start = "\n" + read_start(path, 4096);
+  return start.find("\n.version") != std::string::npos && start.find("\n.target") != std::string::npos;
+}
+
+bool is_no_program(const std::string& path) {
+  std::error_code ignored;
+  return is_ptx_file(path) || (fs::exists(path, ignored) && !is_executable_file(path));
 }
 
 ProgramLook look_at(const std::string& path, const std::string& libraries) {

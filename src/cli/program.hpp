@@ -20,6 +20,8 @@ std::optional<std::string> find_program(const std::string& name);
 
 /// Whether the file is PTX text, to be run by `--launch`.
 bool is_ptx_file(const std::string& path);
+/// Whether it is that, or something else that exists and cannot be executed: a pipe, a cubin, another text.
+bool is_no_program(const std::string& path);
 
 struct ProgramLook {
   std::optional<report::Diagnostic> refusal;  ///< why it cannot run on the engine

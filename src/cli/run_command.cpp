@@ -10,7 +10,6 @@ namespace {
 
 struct RunArguments {
   RunOptions options;
-  std::string launch_file;
   std::vector<std::string> program;
 };
 
@@ -25,16 +24,12 @@ void add_run_command(Tool& tool) {
       "sluice run kernel.ptx --launch spec.json\n"
       "                               runs one kernel as the file says (docs/tools/run.md)\n");
   add_run_options(*run, arguments->options);
-  run->add_option("--launch", arguments->launch_file,
-                  "APP is a PTX file, launched as the JSON file SPEC says")
-      ->type_name("SPEC")
-      ->group("PTX files");
+  add_launch_options(*run, arguments->options);
   tool.program_commands.push_back({run, &arguments->program});
   run->final_callback([arguments, &tool] {
     const std::string wrong =
         arguments->program.empty() ? "which program? none is named" : finish_run_options(arguments->options);
-    tool.status = wrong.empty() ? run_program(arguments->options, arguments->launch_file, arguments->program,
-                                              "sluice run")
+    tool.status = wrong.empty() ? run_program(arguments->options, arguments->program, "sluice run")
                                 : usage_error(wrong, "sluice run");
   });
 }

@@ -148,11 +148,24 @@ void add_run_options(CLI::App& command, RunOptions& options) {
       ->group(told);
 }
 
+void add_launch_options(CLI::App& command, RunOptions& options) {
+  const std::string files = "PTX files";
+  command
+      .add_option("--launch", options.launch_file, "APP is a PTX file, launched as the JSON file SPEC says")
+      ->type_name("SPEC")
+      ->group(files);
+  command
+      .add_flag("--dry-run", options.dry_run,
+                "with --launch: check both files and print what would be launched; nothing runs")
+      ->group(files);
+}
+
 std::string finish_run_options(RunOptions& options) {
   cuda::Settings& s = options.settings;
   if (!options.ctas.empty() && !parse_ranges(options.ctas, &s.ctas)) {
     return fmt::format("--ctas takes numbers and ranges such as 0-3,7, not '{}'", options.ctas);
   }
+  if (options.dry_run && options.launch_file.empty()) return "--dry-run goes with --launch SPEC.json";
   if (std::string wrong = wrong_pattern(s.kernel_names); !wrong.empty()) return wrong;
   if (std::string wrong = wrong_pattern(s.excluded_kernel_names); !wrong.empty()) return wrong;
   if (!s.phases_file.empty()) {

@@ -16,7 +16,9 @@ namespace sluice::cli {
 
 struct RunOptions {
   cuda::Settings settings;
-  std::string ctas;  ///< as given: "0-3,7"
+  std::string ctas;         ///< as given: "0-3,7"
+  std::string launch_file;  ///< how a PTX file is launched; empty for a program
+  bool dry_run = false;     ///< with it: say what would be launched
   std::string log_file;
   std::string json_file;
   std::string sarif_file;
@@ -35,6 +37,8 @@ struct RunOptions {
 };
 
 void add_run_options(CLI::App& command, RunOptions& options);
+/// Those of commands that take a PTX file, too.
+void add_launch_options(CLI::App& command, RunOptions& options);
 /// Completes the settings; a sentence about what is wrong, or nothing.
 std::string finish_run_options(RunOptions& options);
 

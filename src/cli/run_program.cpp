@@ -8,7 +8,7 @@
 #include <signal.h>
 #include <unistd.h>
 
-#include <optional>
+#include <cstring>
 
 #include "cli/command.hpp"
 #include "cli/launch_file.hpp"
@@ -29,9 +29,8 @@ int end_with(const Outcome& outcome, int status) {
 
 // Runs the program once more under each unfair schedule that is asked for. What the first run says of the
 // program itself (its status, its kernels) stays.
-std::optional<Error> run_perturbed(const std::string& file, const std::vector<std::string>& program,
-                                   const std::vector<std::string>& preload, const std::string& libraries,
-                                   const RunOptions& options, Voice& voice, Outcome& outcome) {
+Result<void> run_perturbed(const Starter& starter, const RunOptions& options, Voice& voice,
+                           Outcome& outcome) {
   cuda::Settings settings = options.settings;
   settings.perturb = true;
   settings.copies = "shuffled";
@@ -41,10 +40,8 @@ std::optional<Error> run_perturbed(const std::string& file, const std::vector<st
     const Outcome first = outcome;
     auto reader = cuda::ChannelReader::create();
     if (!reader) return reader.error();
-    auto ran =
-        supervise(file, program, preload, libraries, settings, *reader, voice, options.loudness(), outcome);
-    if (!ran) return ran.error();
-    outcome = *std::move(ran);
+    SLUICE_ASSIGN_OR_RETURN(
+        outcome, supervise(starter, settings, *reader, voice, options.loudness(), std::move(outcome)));
     if (outcome.stopped) break;
     ++outcome.tally.schedules_run;
     outcome.tally.kernels = first.tally.kernels;
@@ -55,27 +52,77 @@ std::optional<Error> run_perturbed(const std::string& file, const std::vector<st
       voice.say(fmt::format("note:  seen under unfair schedule {}\n", seed));
     }
   }
-  return std::nullopt;
+  return {};
+}
+
+// Reads the lists of findings that are not told.
+Result<void> read_suppressions(const RunOptions& options, report::Suppressions& suppressions) {
+  for (const std::string& path : options.suppression_files) SLUICE_TRY(suppressions.add_file(path));
+  if (!options.baseline_file.empty()) SLUICE_TRY(suppressions.add_baseline(options.baseline_file));
+  return {};
+}
+
+// Where a launch's own process dies, nobody else's code can be the cause.
+void note_crash(Outcome& outcome, const std::string& name, Voice& voice, Loudness loudness) {
+  const int signal = outcome.signal;
+  if (signal == 0 || signal == SIGINT || outcome.stopped || outcome.tally.internal != 0) return;
+  report::Diagnostic diagnostic;
+  diagnostic.blame = report::Blame::Internal;
+  diagnostic.headline =
+      fmt::format("internal error: the tool died of signal {} ({}) while it launched a kernel", signal,
+                  strsignal(signal));
+  diagnostic.where = name;
+  diagnostic.help = signal == SIGKILL ? "somebody killed it: the system, perhaps, where memory was short"
+                                      : "please report it with the PTX and the launch description";
+  take(outcome, std::move(diagnostic), voice, loudness);
+}
+
+// Runs what `starter` starts under all schedules that are asked for; an error if it could not be started.
+Result<void> run_schedules(const Starter& starter, const RunOptions& options, cuda::ChannelReader& reader,
+                           Voice& voice, Outcome& outcome) {
+  SLUICE_ASSIGN_OR_RETURN(
+      outcome, supervise(starter, options.settings, reader, voice, options.loudness(), std::move(outcome)));
+  if (outcome.stopped) return {};
+  return run_perturbed(starter, options, voice, outcome);
+}
+
+int run_launch(const RunOptions& options, const std::vector<std::string>& program, const std::string& command,
+               Voice& voice, Outcome outcome) {
+  if (program.size() > 1) return usage_error("a PTX file takes no arguments", command);
+  auto files = read_launch_files(program.front(), options.launch_file);
+  if (!files) return input_error(files.error().text());
+  const Starter starter = launch_starter(*std::move(files), options.dry_run);
+  auto reader = cuda::ChannelReader::create();
+  if (!reader) return no_report_folder(reader.error().message);
+  if (auto ran = run_schedules(starter, options, *reader, voice, outcome); !ran)
+    return usage_error(ran.error().message, command);
+  if (outcome.program_status == kExitUsage && outcome.diagnostics.empty()) return kExitUsage;
+  if (options.dry_run) outcome.tally.schedules_run = 0;
+  note_crash(outcome, program.front(), voice, options.loudness());
+  return end_with(outcome, conclude(outcome, options, program, voice));
 }
 
 }  // namespace
 
-int run_program(RunOptions& options, const std::string& launch_file, std::vector<std::string>& program,
+int run_program(const RunOptions& options, const std::vector<std::string>& program,
                 const std::string& command) {
   Voice voice;
   if (!options.log_file.empty() && !voice.open(options.log_file)) {
     return usage_error(fmt::format("cannot write the log file '{}'", options.log_file), command);
   }
+  Outcome outcome;
+  if (auto read = read_suppressions(options, outcome.suppressions); !read)
+    return usage_error(read.error().text(), command);
+  if (!options.launch_file.empty()) return run_launch(options, program, command, voice, std::move(outcome));
+
   const std::string& name = program.front();
   const auto file = find_program(name);
   if (!file || access(file->c_str(), F_OK) != 0)
     return usage_error(fmt::format("there is no program '{}'", name), command);
-  if (!launch_file.empty()) return run_ptx_file(*file, launch_file, options, voice);
   if (is_ptx_file(*file)) {
     return usage_error(fmt::format("'{}' is PTX: say how to launch it with --launch SPEC.json", name),
                        command);
   }
-
   const auto libraries = library_directory();
   if (!libraries) {
     voice.say(fmt::format("internal error: {}\n", libraries.error().text()));
@@ -85,33 +132,19 @@ int run_program(RunOptions& options, const std::string& launch_file, std::vector
 #ifdef SLUICE_PRELOADED_SANITIZER
   look.preload.insert(look.preload.begin(), SLUICE_PRELOADED_SANITIZER);
 #endif
-  Outcome outcome;
-  for (const std::string& path : options.suppression_files) {
-    if (auto read = outcome.suppressions.add_file(path); !read)
-      return usage_error(read.error().text(), command);
-  }
-  if (!options.baseline_file.empty()) {
-    if (auto read = outcome.suppressions.add_baseline(options.baseline_file); !read)
-      return usage_error(read.error().text(), command);
-  }
   if (look.refusal) {
     outcome.tally.schedules_run = 0;
     take(outcome, *look.refusal, voice, options.loudness());
-  } else {
-    auto reader = cuda::ChannelReader::create();
-    if (!reader) return no_report_folder(reader.error().message);
-    auto ran = supervise(*file, program, look.preload, *libraries, options.settings, *reader, voice,
-                         options.loudness(), std::move(outcome));
-    if (!ran) return usage_error(ran.error().message, command);
-    outcome = *std::move(ran);
-    if (!outcome.stopped) {
-      if (auto wrong = run_perturbed(*file, program, look.preload, *libraries, options, voice, outcome))
-        return usage_error(wrong->message, command);
-    }
-    if (!outcome.stopped && !outcome.engine_loaded && outcome.signal == 0 &&
-        options.loudness() != Loudness::Quiet) {
-      voice.say("note: no process of this program called the CUDA runtime\n");
-    }
+    return conclude(outcome, options, program, voice);
+  }
+  const Starter starter = program_starter(*file, program, look.preload, *libraries);
+  auto reader = cuda::ChannelReader::create();
+  if (!reader) return no_report_folder(reader.error().message);
+  if (auto ran = run_schedules(starter, options, *reader, voice, outcome); !ran)
+    return usage_error(ran.error().message, command);
+  if (!outcome.stopped && !outcome.engine_loaded && outcome.signal == 0 &&
+      options.loudness() != Loudness::Quiet) {
+    voice.say("note: no process of this program called the CUDA runtime\n");
   }
   return end_with(outcome, conclude(outcome, options, program, voice));
 }

@@ -11,9 +11,9 @@
 
 namespace sluice::cli {
 
-/// Runs `program` (its name, then its arguments) and returns the exit status of the tool. `launch_file` says
-/// how to launch a PTX file; empty for a program. `command` names the subcommand in error messages.
-int run_program(RunOptions& options, const std::string& launch_file, std::vector<std::string>& program,
+/// Runs `program` (its name, then its arguments), or the PTX file of that name where the options say how to
+/// launch it, and returns the exit status of the tool. `command` names the subcommand in error messages.
+int run_program(const RunOptions& options, const std::vector<std::string>& program,
                 const std::string& command);
 
 }  // namespace sluice::cli

@@ -99,9 +99,16 @@ std::vector<char*> pointers(std::vector<std::string>& texts) {
   return result;
 }
 
+// In the child: it ends with the tool, and by the signals that the tool itself handles.
+void begin_child(pid_t tool) {
+  prctl(PR_SET_PDEATHSIG, SIGKILL);
+  if (getppid() != tool) _exit(127);
+  for (const int signal : {SIGINT, SIGQUIT, SIGTERM}) ::signal(signal, SIG_DFL);
+}
+
 // Starts the program; an error carries the reason of a failed exec.
-Result<pid_t> start(const std::string& file, std::vector<std::string> arguments,
-                    std::vector<std::string> variables) {
+Result<pid_t> execute(const std::string& file, std::vector<std::string> arguments,
+                      std::vector<std::string> variables) {
   const std::vector<char*> argv = pointers(arguments);
   const std::vector<char*> envp = pointers(variables);
   int report[2];
@@ -109,9 +116,7 @@ Result<pid_t> start(const std::string& file, std::vector<std::string> arguments,
   const pid_t tool = getpid(), child = fork();
   if (child < 0) return Error{"cannot start another process", file};
   if (child == 0) {
-    prctl(PR_SET_PDEATHSIG, SIGKILL);  // where the tool is killed, nothing of it goes on
-    if (getppid() != tool) _exit(127);
-    for (const int signal : {SIGINT, SIGQUIT, SIGTERM}) ::signal(signal, SIG_DFL);
+    begin_child(tool);
     execve(file.c_str(), argv.data(), envp.data());
     const int reason = errno;
     (void)!write(report[1], &reason, sizeof reason);
@@ -217,10 +222,25 @@ void take(Outcome& outcome, report::Diagnostic diagnostic, Voice& voice, Loudnes
   outcome.diagnostics.push_back(std::move(diagnostic));
 }
 
-Result<Outcome> supervise(const std::string& file, const std::vector<std::string>& arguments,
-                          const std::vector<std::string>& preload, const std::string& libraries,
-                          cuda::Settings settings, cuda::ChannelReader& reader, Voice& voice,
-                          Loudness loudness, Outcome outcome) {
+Starter program_starter(const std::string& file, const std::vector<std::string>& arguments,
+                        const std::vector<std::string>& preload, const std::string& libraries) {
+  return [=](const cuda::Settings& settings) {
+    return execute(file, arguments, environment(preload, libraries, settings));
+  };
+}
+
+Result<pid_t> start_child(const std::function<int()>& body) {
+  const pid_t tool = getpid(), child = fork();
+  if (child < 0) return Error{"cannot start another process", ""};
+  if (child != 0) return child;
+  begin_child(tool);
+  const int status = body();
+  std::fflush(nullptr);
+  _exit(status);
+}
+
+Result<Outcome> supervise(const Starter& start, cuda::Settings settings, cuda::ChannelReader& reader,
+                          Voice& voice, Loudness loudness, Outcome outcome) {
   settings.report_directory = reader.directory();
   settings.verbosity = std::max(settings.verbosity, 0);
 
@@ -228,7 +248,7 @@ Result<Outcome> supervise(const std::string& file, const std::vector<std::string
   handle(SIGQUIT, SIG_IGN);
   handle(SIGTERM, stop_all);
   adopt_orphans();
-  SLUICE_ASSIGN_OR_RETURN(g_child, start(file, arguments, environment(preload, libraries, settings)));
+  SLUICE_ASSIGN_OR_RETURN(g_child, start(settings));
 
   outcome.tally.without_data = settings.no_data;
   int status = 0;

@@ -5,6 +5,9 @@
 // wait for it.
 #pragma once
 
+#include <sys/types.h>
+
+#include <functional>
 #include <string>
 #include <unordered_map>
 #include <vector>
@@ -41,12 +44,20 @@ struct Outcome {
 /// Adds a diagnostic to the outcome and says it if it is a new one and not one too many.
 void take(Outcome& outcome, report::Diagnostic diagnostic, Voice& voice, Loudness loudness);
 
-/// Runs the program; `file` is what is executed, `arguments` starts with the name as given; its processes
-/// report through `reader`, which is added to `outcome`. An error means that it could not be started. A
-/// termination signal, or a second interrupt, ends the program, by force if it does not end by itself.
-Result<Outcome> supervise(const std::string& file, const std::vector<std::string>& arguments,
-                          const std::vector<std::string>& preload, const std::string& libraries,
-                          cuda::Settings settings, cuda::ChannelReader& reader, Voice& voice,
-                          Loudness loudness, Outcome outcome = {});
+/// Starts what is to be run, as a child process whose engine has these settings.
+using Starter = std::function<Result<pid_t>(const cuda::Settings&)>;
+
+/// `file` is what is executed, `arguments` starts with the name as given.
+Starter program_starter(const std::string& file, const std::vector<std::string>& arguments,
+                        const std::vector<std::string>& preload, const std::string& libraries);
+
+/// A child process that ends with the status that `body` returns.
+Result<pid_t> start_child(const std::function<int()>& body);
+
+/// Runs the program; its processes report through `reader`, which is added to `outcome`. An error means that
+/// it could not be started. A termination signal, or a second interrupt, ends the program, by force if it
+/// does not end by itself.
+Result<Outcome> supervise(const Starter& start, cuda::Settings settings, cuda::ChannelReader& reader,
+                          Voice& voice, Loudness loudness, Outcome outcome = {});
 
 }  // namespace sluice::cli

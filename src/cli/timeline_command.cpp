@@ -214,7 +214,7 @@ int show_program(TimelineArguments& a) {
   settings.trace_folder = folder->path();
   settings.traced_ctas = {a.cta};
   a.options.before_verdict = [&](Voice& voice) { tell(a, *folder, voice); };
-  return run_program(a.options, "", a.program, kCommand);
+  return run_program(a.options, a.program, kCommand);
 }
 
 int show(TimelineArguments& a) {

@@ -15,6 +15,7 @@
 #include "cuda/link.hpp"
 #include "cuda/process.hpp"
 #include "ptx/ast.hpp"
+#include "ptx/version.hpp"
 
 namespace sluice::cuda {
 namespace {
@@ -41,6 +42,53 @@ report::Diagnostic refusal_of(const std::string& kernel, const Error& error, boo
       without_data ? "run it without `--no-data`, " : "");
   diagnostic.unit = "launches of this kernel";
   return diagnostic;
+}
+
+Status fail(Status status, report::Blame blame, const Error& error, LoadFailure* failure) {
+  report::Diagnostic diagnostic;
+  diagnostic.blame = blame;
+  diagnostic.name = blame == report::Blame::Program ? "invalid-ptx" : "unsupported";
+  const size_t end = error.message.find('\n');
+  diagnostic.headline = error.message.substr(0, end);
+  diagnostic.where = error.place;
+  if (end != std::string::npos) diagnostic.state = error.message.substr(end + 1);
+  *failure = {status, error.text(), std::move(diagnostic)};
+  return status;
+}
+
+// Version, target and address size of a module.
+Status check_head(const ptx::Module& module, int capability, LoadFailure* failure) {
+  const auto refuse = [&](Status status, std::string message) {
+    return fail(status, report::Blame::Unsupported, Error{std::move(message), module.name}, failure);
+  };
+  const uint16_t known = ptx::kNewestVersion / 10;
+  if (module.version_major > known)
+    return refuse(cudaErrorUnsupportedPtxVersion,
+                  fmt::format("the PTX is of version {}.{}; the engine knows the ISA up to {}.x",
+                              module.version_major, module.version_minor, known));
+  const bool specific = module.target.suffix == 'a' && module.target.sm != static_cast<uint32_t>(capability);
+  if (module.target.sm > static_cast<uint32_t>(capability) || specific)
+    return refuse(cudaErrorNoKernelImageForDevice,
+                  fmt::format("the PTX is for {}, the device is sm_{}a", module.target.name, capability));
+  if (module.address_size != 64)
+    return refuse(cudaErrorInvalidPtx,
+                  fmt::format("the PTX has addresses of {} bits; the device has 64", module.address_size));
+  return kOk;
+}
+
+bool is_newer(const ptx::Module& module) {
+  return module.version_major == ptx::kNewestVersion / 10 && module.version_minor > ptx::kNewestVersion % 10;
+}
+
+report::Diagnostic note_of_newer(const ptx::Module& module) {
+  report::Diagnostic note;
+  note.level = report::Level::Note;
+  note.blame = report::Blame::Nobody;
+  note.headline = fmt::format("the PTX is of version {}.{}, newer than {}.{}, which the engine knows",
+                              module.version_major, module.version_minor, ptx::kNewestVersion / 10,
+                              ptx::kNewestVersion % 10);
+  note.why = "a minor version adds instructions; one that the engine does not know is refused with its line";
+  return note;
 }
 
 }  // namespace
@@ -164,7 +212,7 @@ Status Code::load(const void* data, int device, CUmodule* out, LoadFailure* fail
     diagnostic.why = why.why;
     diagnostic.help = why.help;
     process_.channel.say(diagnostic);
-    *failure = {status, why.headline};
+    *failure = {status, why.headline, std::nullopt};
     return status;
   }
   if (const Status status = load_texts(contents.texts, device, out, failure); status != kOk) return status;
@@ -180,39 +228,33 @@ Status Code::load(const void* data, int device, CUmodule* out, LoadFailure* fail
 
 Status Code::load_texts(const std::vector<std::string>& texts, int device, CUmodule* out,
                         LoadFailure* failure) {
-  const auto fail = [&](Status status, const Error& error) {
-    report::Diagnostic diagnostic;
-    diagnostic.blame = status == cudaErrorInvalidPtx ? report::Blame::Program : report::Blame::Unsupported;
-    diagnostic.name = status == cudaErrorInvalidPtx ? "invalid-ptx" : "unsupported";
-    const size_t end = error.message.find('\n');
-    diagnostic.headline = error.message.substr(0, end);
-    diagnostic.where = error.place;
-    if (end != std::string::npos) diagnostic.state = error.message.substr(end + 1);
-    process_.channel.say(diagnostic);
-    *failure = {status, error.text()};
-    return status;
-  };
-
-  std::vector<ptx::Module> parsed;
+  std::vector<ptx::Module> parts;
+  Status status = kOk;
   for (const std::string& text : texts) {
     auto module = ptx::parse(
-        text, texts.size() == 1 ? "embedded PTX" : fmt::format("embedded PTX {}", parsed.size() + 1));
-    if (!module) return fail(cudaErrorInvalidPtx, module.error());
-    const int capability = process_.profile.limit(CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR) * 10 +
-                           process_.profile.limit(CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR);
-    const bool specific =
-        module->target.suffix == 'a' && module->target.sm != static_cast<uint32_t>(capability);
-    if (module->target.sm > static_cast<uint32_t>(capability) || specific) {
-      return fail(
-          cudaErrorNoKernelImageForDevice,
-          Error{fmt::format("the PTX is for {}, the device is sm_{}a", module->target.name, capability), ""});
+        text, texts.size() == 1 ? "embedded PTX" : fmt::format("embedded PTX {}", parts.size() + 1));
+    if (!module) {
+      status = fail(cudaErrorInvalidPtx, report::Blame::Program, module.error(), failure);
+      break;
     }
-    parsed.push_back(*std::move(module));
+    parts.push_back(*std::move(module));
   }
-  auto linked = link_modules(std::move(parsed));
-  if (!linked) return fail(cudaErrorInvalidPtx, linked.error());
+  if (status == kOk) status = load_modules(std::move(parts), device, out, failure);
+  if (failure->diagnostic) process_.channel.say(*failure->diagnostic);
+  return status;
+}
+
+Status Code::load_modules(std::vector<ptx::Module> parts, int device, CUmodule* out, LoadFailure* failure) {
+  const int capability = process_.profile.limit(CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR) * 10 +
+                         process_.profile.limit(CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR);
+  for (const ptx::Module& part : parts) {
+    if (const Status status = check_head(part, capability, failure); status != kOk) return status;
+    if (is_newer(part)) process_.channel.say(note_of_newer(part));
+  }
+  auto linked = link_modules(std::move(parts));
+  if (!linked) return fail(cudaErrorInvalidPtx, report::Blame::Program, linked.error(), failure);
   auto loaded = process_.machine.load(*std::move(linked));
-  if (!loaded) return fail(cudaErrorInvalidKernelImage, loaded.error());
+  if (!loaded) return fail(cudaErrorInvalidKernelImage, report::Blame::Unsupported, loaded.error(), failure);
 
   auto module = std::make_unique<Module>();
   Module* raw = module.get();

@@ -64,7 +64,8 @@ struct Module {
 /// Why an image could not be loaded.
 struct LoadFailure {
   Status status = kOk;
-  std::string log;  ///< what the driver would put into the JIT error log
+  std::string log;                               ///< what the driver would put into the JIT error log
+  std::optional<report::Diagnostic> diagnostic;  ///< the same for the report; not said yet
 };
 
 class Process;
@@ -110,6 +111,8 @@ class Code {
   /// A fat binary, its wrapper, or PTX text ending in NUL.
   Status load(const void* image, int device, CUmodule* out, LoadFailure* failure);
   Status load_texts(const std::vector<std::string>& texts, int device, CUmodule* out, LoadFailure* failure);
+  /// The modules of one program, linked where they are several. The caller reports a failure.
+  Status load_modules(std::vector<ptx::Module> parts, int device, CUmodule* out, LoadFailure* failure);
   Status unload(CUmodule module);
   void reset(int device);
 

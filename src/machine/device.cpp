@@ -471,8 +471,8 @@ Result<LaunchResult> Device::launch(const LaunchRequest& request) {
   Result<uint64_t> parameters = memory_.allocate_parameters(parameter_bytes);
   if (!parameters) return parameters.error();
   context.parameters = *parameters;
-  std::memcpy(reinterpret_cast<void*>(*parameters), request.parameters.data(),
-              std::min<size_t>(request.parameters.size(), kernel.parameter_bytes));
+  std::copy_n(request.parameters.data(), std::min<size_t>(request.parameters.size(), kernel.parameter_bytes),
+              reinterpret_cast<uint8_t*>(*parameters));
 
   // A cooperative grid has a workspace: its size, then the word that grid barriers count in (zero at first).
   if (request.cooperative) {

@@ -61,6 +61,10 @@ TEST(silence, all_lanes_read_and_lane_0_arrives_after_an_aligned_instruction) {
             "");
 }
 
+TEST(silence, a_group_without_a_product) {
+  EXPECT_EQ(found("wgmma.commit_group.sync.aligned;\n wgmma.wait_group.sync.aligned 0;\n" + write_own()), "");
+}
+
 TEST(silence, one_lane_waits_for_the_store_and_the_warp_meets_it) {
   EXPECT_EQ(found(only(0, store_tile(256) + "cp.async.bulk.wait_group.read 0;\n") + "bar.warp.sync -1;\n" +
                   write_own()),

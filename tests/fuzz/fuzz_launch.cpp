@@ -4,6 +4,7 @@
 // libFuzzer harness of launch descriptions: a JSON text, a line `%%`, the PTX that it launches. A description
 // is read or refused with a place; its values are stored in their types, its tensor maps encoded, and the PTX
 // is parsed and lowered. Nothing is launched and no file of the description is touched.
+#include "cli/launch_memory.hpp"
 #include "cli/launch_spec.hpp"
 #include "machine/tensor_map.hpp"
 #include "program/payload_flow.hpp"
@@ -14,6 +15,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <string_view>
+#include <vector>
 
 namespace {
 
@@ -27,11 +29,13 @@ void use(const sluice::cli::LaunchSpec& spec) {
   using namespace sluice;
   for (const cli::BufferSpec& buffer : spec.buffers) {
     require(buffer.count != 0, "a buffer without elements");
-    alignas(8) uint8_t element[8] = {};
-    for (const double value : buffer.values) {
-      cli::store(buffer.element, value, element);
-      (void)cli::load(buffer.element, element);
-    }
+    require(buffer.values.size() <= buffer.count, "more values than elements");
+    for (const uint64_t bits : buffer.values)
+      require(!cli::text_of(buffer.element, &bits).empty(), "a value that cannot be told");
+    constexpr uint64_t kMostFilled = 1 << 16;
+    if (buffer.fill == cli::BufferSpec::Fill::File || buffer.bytes() > kMostFilled) continue;
+    std::vector<uint8_t> memory(buffer.bytes());
+    require(cli::fill_buffer(buffer, memory.data()).has_value(), "a buffer that cannot be filled");
   }
   for (cli::TensorMapSpec map : spec.tensor_maps) {
     map.info.address = map.offset & ~uint64_t{15};

@@ -2,15 +2,17 @@
 # SPDX-FileCopyrightText: The sluice authors
 # SPDX-License-Identifier: Apache-2.0
 #
-# Fuzzes the PTX parser, the readers of binary files and launch descriptions with libFuzzer under AddressSanitizer and
-# UndefinedBehaviorSanitizer.
-#   tests/fuzz/run.sh [seconds per harness, default 1800] [build folder, default build-fuzz]
+# Fuzzes the PTX parser, the readers of binary files, launch descriptions and the execution of kernels with libFuzzer under
+# AddressSanitizer and UndefinedBehaviorSanitizer.
+#   tests/fuzz/run.sh [seconds per harness, default 1800] [build folder, default build-fuzz] [harness ..., default all]
 # New inputs go to the build folder; the committed seeds are only read. Exit code 0: no crash.
 set -e
 here=$(cd "$(dirname "$0")" && pwd)
 root=$(cd "$here/../.." && pwd)
 seconds=${1:-1800}
 build=${2:-$root/build-fuzz}
+if [ $# -gt 2 ]; then shift 2; else set -- ptx fatbin launch run; fi
+ccache=$(command -v ccache || true)
 command -v clang++ >/dev/null || { echo "clang++ with libFuzzer is needed (Debian: clang libclang-rt-14-dev)"; exit 77; }
 toolkit=${CUDA_HOME:-$(dirname "$(dirname "$(command -v nvcc || echo /usr/local/cuda/bin/nvcc)")")}
 mkdir -p "$build"
@@ -23,7 +25,7 @@ compile() {
   for source in "$@"; do
     object="$build/$(echo "${source#"$root"/src/}" | tr / _ | sed 's/cpp$/o/')"
     if [ ! -e "$object" ] || [ -n "$(find "$root/src" -name '*.[hcd][pe][pf]' -newer "$object" -print -quit)" ]; then
-      clang++ $flags -c "$source" -o "$object"
+      $ccache clang++ $flags -c "$source" -o "$object"
     fi
     objects="$objects $object"
   done
@@ -39,9 +41,23 @@ fuzz() {
     -artifact_prefix="$build/crash_${harness}_" "$build/corpus_$harness" "$here/seeds/$harness"
 }
 
-compile "$root"/src/base/*.cpp "$root"/src/ptx/*.cpp
-fuzz ptx -dict="$here/ptx.dict" -max_len=8192
-fuzz fatbin
-compile "$root"/src/base/*.cpp "$root"/src/ptx/*.cpp "$root"/src/program/*.cpp "$root"/src/machine/tensor_map*.cpp \
-  "$root"/src/cli/launch_spec.cpp "$root"/src/cli/launch_elements.cpp
-fuzz launch -dict="$here/launch.dict" -max_len=8192
+readers="$root/src/base/*.cpp $root/src/ptx/*.cpp"
+description="$root/src/cli/launch_[!fp]*.cpp $root/src/cli/located_json.cpp $root/src/cli/json_field.cpp $root/src/cli/input_file.cpp"
+for harness in "$@"; do
+  case $harness in
+    ptx)
+      compile $readers
+      fuzz ptx -dict="$here/ptx.dict" -max_len=8192 ;;
+    fatbin)
+      compile $readers
+      fuzz fatbin ;;
+    launch)
+      compile $readers "$root"/src/program/*.cpp "$root"/src/machine/tensor_map*.cpp $description
+      fuzz launch -dict="$here/launch.dict" -max_len=8192 ;;
+    run)
+      compile $readers "$root"/src/program/*.cpp "$root"/src/report/*.cpp $(find "$root/src/machine" "$root/src/check" -name '*.cpp') \
+        $description
+      fuzz run -dict="$here/ptx.dict" -max_len=8192 -len_control=0 ;;
+    *) echo "there is no harness $harness" >&2 && exit 2 ;;
+  esac
+done

@@ -209,7 +209,7 @@ Buffer host_program(const Buffer& fat, const std::string& needed, bool imports) 
   put<uint8_t>(out, 5, 1);
   put<uint16_t>(out, 16, 3);
   put<uint16_t>(out, 18, 62);
-  const std::string names = std::string("\0.nv_fatbin\0.dynamic\0.dynsym\0.dynstr\0.shstrtab\0", 49);
+  const std::string names = std::string("\0.nv_fatbin\0.dynamic\0.dynsym\0.dynstr\0.shstrtab\0", 47);
   const std::string strings =
       std::string("\0", 1) + needed + std::string("\0__cudaRegisterFatBinary\0$ORIGIN\0", 33);
   const auto blob = [&](const void* data, size_t size) {
