@@ -141,13 +141,25 @@ void Races::touch(Access& access, uint64_t address, uint64_t bytes) {
     key = uint64_t{cta} << kSharedShift | offset;
   }
   Shadow& shadow = access.shared ? shared_ : global_;
+  // What many granules share is compared once, and goes on being shared.
+  Granule before, after;
+  uint16_t mask_before = 0;
   shadow.for_granules(key, bytes, [&](Granule& granule, uint16_t mask, uint64_t at) {
+    if (mask == mask_before && granule == before) {
+      granule = after;
+      return;
+    }
     granule.for_overlapping(mask, [&](const Record& older) {
       if (access.record.writes() || older.writes()) compare(access, older, address + (at - key));
     });
+    const bool others_follow = key + bytes - at > kGranule;
+    if (others_follow) before = granule;
     Record record = access.record;
     record.bytes = mask;
     granule.remember(record);
+    if (!others_follow) return;
+    after = granule;
+    mask_before = mask;
   });
 }
 

@@ -4,31 +4,62 @@
 // What a granule remembers.
 #include "check/shadow.hpp"
 
+#include <algorithm>
+#include <new>
+
 namespace sluice::check {
 
-void Granule::push(const Record& record) {
-  if (count_ < kInline) {
-    inline_[count_++] = record;
-    return;
-  }
-  if (more_ == nullptr) more_ = std::make_unique<std::vector<Record>>();
-  if (count_ - kInline < more_->size())
-    (*more_)[count_ - kInline] = record;
-  else
-    more_->push_back(record);
-  ++count_;
+namespace {
+
+bool same_access(const Record& a, const Record& b) {
+  return a.stamp.agent == b.stamp.agent && a.stamp.time == b.stamp.time && a.origin == b.origin &&
+         a.flags == b.flags;
+}
+
+}  // namespace
+
+/// Whether a record says all that this one would.
+bool Granule::holds(const Record& read) const {
+  const std::span<const Record> all = records();
+  return std::any_of(all.rbegin(), all.rend(), [&](const Record& r) {
+    return same_access(r, read) && (read.stamp.lanes & ~r.stamp.lanes) == 0 && (read.bytes & ~r.bytes) == 0;
+  });
+}
+
+/// Gives the granule records of its own, with room for more than so many.
+void Granule::make_own(size_t more_than) {
+  if (history_ != nullptr && history_->users == 1 && history_->capacity > more_than) return;
+  const std::span<const Record> old = records();
+  constexpr size_t kFew = 3;  // mostly enough
+  const size_t room = std::max({kFew, old.size(), more_than + 1 + more_than / 4});
+  Granule own;
+  own.history_ = new (::operator new(sizeof(History) + room * sizeof(Record)))
+      History{1, static_cast<uint16_t>(old.size()), static_cast<uint16_t>(room)};
+  std::uninitialized_copy(old.begin(), old.end(), own.history_->records());
+  std::swap(history_, own.history_);
+}
+
+void Granule::forget_oldest_read() {
+  const std::span<Record> all = records();
+  auto oldest = std::find_if(all.begin(), all.end(), [](const Record& r) { return !r.writes(); });
+  if (oldest == all.end()) oldest = all.begin();
+  std::move(oldest + 1, all.end(), oldest);
+  --history_->count;
 }
 
 void Granule::remember(const Record& record) {
-  uint32_t kept = 0;
+  if (!record.writes() && holds(record)) return;
+  constexpr uint16_t kWhole = 0xffff;
+  if (record.writes() && record.bytes == kWhole && history_ != nullptr && history_->users > 1)
+    *this = Granule();
+  make_own(records().size());
+  uint16_t kept = 0;
   bool merged = false;
-  for (uint32_t i = 0; i < count_; ++i) {
-    Record r = at(i);
+  for (Record r : records()) {
     if (record.writes()) {
       r.bytes &= static_cast<uint16_t>(~record.bytes);
     } else if (!r.writes() && r.stamp.agent == record.stamp.agent) {
-      const bool same =
-          r.stamp.time == record.stamp.time && r.origin == record.origin && r.flags == record.flags;
+      const bool same = same_access(r, record);
       if (!merged && same && r.stamp.lanes == record.stamp.lanes) {
         r.bytes |= record.bytes;
         merged = true;
@@ -39,21 +70,12 @@ void Granule::remember(const Record& record) {
         r.bytes &= static_cast<uint16_t>(~record.bytes);
       }
     }
-    if (r.bytes == 0) continue;
-    at(kept++) = r;
+    if (r.bytes != 0) history_->records()[kept++] = r;
   }
-  count_ = kept;
+  history_->count = kept;
   if (merged) return;
-  if (count_ >= kMostReaders) {
-    // Forget the oldest read.
-    uint32_t oldest = count_;
-    for (uint32_t i = 0; i < count_ && oldest == count_; ++i)
-      if (!at(i).writes()) oldest = i;
-    if (oldest == count_) oldest = 0;
-    for (uint32_t i = oldest; i + 1 < count_; ++i) at(i) = at(i + 1);
-    --count_;
-  }
-  push(record);
+  if (kept == kMostReaders) forget_oldest_read();
+  std::construct_at(history_->records() + history_->count++, record);
 }
 
 }  // namespace sluice::check

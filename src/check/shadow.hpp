@@ -3,7 +3,8 @@
 //
 // Shadow memory: for each 16 bytes that were touched, the last accesses to each byte that a later access may
 // have to be ordered after. Byte-exact: a record says which of the 16 bytes it stands for, so neighbours that
-// share a granule do not disturb each other. Pages exist only where something was touched.
+// share a granule do not disturb each other. Pages exist only where something was touched. Granules that one
+// copy has touched after another remember the same, and share the memory for it.
 //
 // Bounds: a granule keeps at most kMostReaders records of reads that nothing has overwritten; of more, the
 // oldest is forgotten (a race with it is then missed; nothing is reported wrongly).
@@ -13,6 +14,7 @@
 #include <bit>
 #include <cstdint>
 #include <memory>
+#include <span>
 #include <unordered_map>
 #include <utility>
 #include <vector>
@@ -46,13 +48,29 @@ struct Record {
   bool is_strong() const { return (flags & kStrong) != 0; }
 };
 
+/// What 16 bytes remember: a reference to records, which equal granules share. Counted without locks, as
+/// clocks are.
 class Granule {
  public:
+  Granule() = default;
+  Granule(const Granule& other) : history_(other.history_) {
+    if (history_ != nullptr) ++history_->users;
+  }
+  Granule& operator=(Granule other) noexcept {
+    std::swap(history_, other.history_);
+    return *this;
+  }
+  ~Granule() {
+    if (history_ != nullptr && --history_->users == 0) ::operator delete(history_);
+  }
+
+  /// Whether the two share their records.
+  bool operator==(const Granule& other) const { return history_ == other.history_; }
+
   /// Calls `f(record)` for the records that share bytes with `bytes`.
   template <class F>
   void for_overlapping(uint16_t bytes, F&& f) const {
-    for (uint32_t i = 0; i < count_; ++i) {
-      const Record& r = at(i);
+    for (const Record& r : records()) {
       if ((r.bytes & bytes) != 0) f(r);
     }
   }
@@ -61,16 +79,22 @@ class Granule {
   void remember(const Record& record);
 
  private:
-  static constexpr uint32_t kInline = 3;
   static constexpr uint32_t kMostReaders = 48;
+  struct History {
+    uint32_t users = 1;
+    uint16_t count = 0, capacity = 0;  ///< of records, which follow
+    Record* records() { return reinterpret_cast<Record*>(this + 1); }
+  };
 
-  Record& at(uint32_t i) { return i < kInline ? inline_[i] : (*more_)[i - kInline]; }
-  const Record& at(uint32_t i) const { return i < kInline ? inline_[i] : (*more_)[i - kInline]; }
-  void push(const Record& record);
+  std::span<Record> records() const {
+    if (history_ == nullptr) return {};
+    return {history_->records(), history_->count};
+  }
+  bool holds(const Record& read) const;
+  void make_own(size_t more_than);
+  void forget_oldest_read();
 
-  std::array<Record, kInline> inline_{};
-  std::unique_ptr<std::vector<Record>> more_;
-  uint32_t count_ = 0;
+  History* history_ = nullptr;
 };
 
 /// The granules of one address space.

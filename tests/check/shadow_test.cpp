@@ -1,0 +1,139 @@
+// SPDX-FileCopyrightText: The sluice authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// What granules remember, against a list per byte of all accesses since the last write.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <array>
+#include <random>
+#include <vector>
+
+#include "check/shadow.hpp"
+
+namespace {
+
+using namespace sluice::check;
+
+/// All accesses to one byte since the last write to it, that one included.
+using Accesses = std::vector<Record>;
+
+bool same_access(const Record& a, const Record& b) {
+  return a.stamp.agent == b.stamp.agent && a.stamp.time == b.stamp.time && a.origin == b.origin &&
+         a.flags == b.flags;
+}
+
+/// A few granules that are copied from one another, with their lists.
+class Pairs {
+ public:
+  explicit Pairs(uint32_t seed) : random_(seed) {}
+
+  void step() {
+    const size_t to = random_() % kCount;
+    if (random_() % 6 == 0) {
+      const size_t from = random_() % kCount;
+      granules_[to] = granules_[from];
+      lists_[to] = lists_[from];
+      return;
+    }
+    // Agents' times only go on.
+    Record record;
+    record.stamp.agent = 1 + random_() % 4;
+    record.stamp.lanes = static_cast<uint32_t>(1 + random_() % 3) << random_() % 3;
+    record.stamp.time = times_[record.stamp.agent] += random_() % 2;
+    record.origin = random_() % 3;
+    record.flags = random_() % 3 == 0 ? Record::kWrite : 0;
+    const uint32_t width = 1u << random_() % 5;
+    const uint32_t first = random_() % (kGranule / width) * width;
+    record.bytes = static_cast<uint16_t>(((uint32_t{1} << width) - 1) << first);
+    granules_[to].remember(record);
+    for (uint32_t byte = first; byte < first + width; ++byte) {
+      if (record.writes()) lists_[to][byte].clear();
+      lists_[to][byte].push_back(record);
+    }
+  }
+
+  void compare_all() const {
+    for (size_t g = 0; g < kCount; ++g)
+      for (uint32_t byte = 0; byte < kGranule; ++byte) {
+        const Accesses& all = lists_[g][byte];
+        Accesses kept;
+        granules_[g].for_overlapping(static_cast<uint16_t>(1u << byte),
+                                     [&](const Record& r) { kept.push_back(r); });
+        for (const Record& r : kept) ASSERT_TRUE(happened(r, all));
+        for (const Record& r : all) ASSERT_TRUE(is_covered(r, kept)) << "byte " << byte;
+      }
+  }
+
+ private:
+  static constexpr size_t kCount = 3;
+
+  /// Nothing is remembered that has not happened since the last write.
+  static bool happened(const Record& kept, const Accesses& all) {
+    uint32_t lanes = 0;
+    for (const Record& r : all) lanes |= same_access(r, kept) ? r.stamp.lanes : 0;
+    return (kept.stamp.lanes & ~lanes) == 0;
+  }
+  /// Nothing is forgotten but what a later access of the same lanes stands for.
+  static bool is_covered(const Record& r, const Accesses& kept) {
+    uint32_t lanes = 0;
+    for (const Record& k : kept) {
+      const bool stands_for =
+          k.stamp.agent == r.stamp.agent && k.stamp.time >= r.stamp.time && (k.writes() == r.writes());
+      lanes |= stands_for ? k.stamp.lanes : 0;
+    }
+    return (r.stamp.lanes & ~lanes) == 0;
+  }
+
+  std::mt19937 random_;
+  std::array<Granule, kCount> granules_;
+  std::array<std::array<Accesses, kGranule>, kCount> lists_;
+  std::array<Time, 5> times_{1, 1, 1, 1, 1};
+};
+
+TEST(shadow, granules_remember_what_later_accesses_do_not_stand_for) {
+  for (uint32_t seed = 0; seed < 60; ++seed) {
+    Pairs pairs(seed);
+    for (int step = 0; step < 100; ++step) {
+      pairs.step();
+      pairs.compare_all();
+      ASSERT_FALSE(testing::Test::HasFatalFailure()) << "seed " << seed << ", step " << step;
+    }
+  }
+}
+
+TEST(shadow, more_readers_than_are_kept_leave_the_write_and_the_latest) {
+  Granule granule;
+  Record record{.stamp = {1, 1, 1}, .bytes = 0xffff, .flags = Record::kWrite};
+  granule.remember(record);
+  record.flags = 0;
+  for (AgentId agent = 2; agent < 202; ++agent) {
+    record.stamp.agent = agent;
+    granule.remember(record);
+  }
+  std::vector<AgentId> agents;
+  granule.for_overlapping(1, [&](const Record& r) { agents.push_back(r.stamp.agent); });
+  EXPECT_LT(agents.size(), 100u);
+  EXPECT_EQ(agents.front(), 1u);
+  EXPECT_EQ(agents.back(), 201u);
+}
+
+TEST(shadow, pages_forget_and_copies_do_not) {
+  Shadow shadow;
+  Granule kept;
+  const Record record{.stamp = {1, 1, 1}, .bytes = 0xffff, .flags = Record::kWrite};
+  shadow.for_granules(4096, 64, [&](Granule& granule, uint16_t, uint64_t) {
+    granule.remember(record);
+    kept = granule;
+  });
+  shadow.forget(4096, 64);
+  int count = 0;
+  shadow.for_granules(4096, 64, [&](Granule& granule, uint16_t mask, uint64_t) {
+    granule.for_overlapping(mask, [&](const Record&) { ++count; });
+  });
+  EXPECT_EQ(count, 0);
+  kept.for_overlapping(1, [&](const Record&) { ++count; });
+  EXPECT_EQ(count, 1);
+}
+
+}  // namespace
