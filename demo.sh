@@ -15,7 +15,8 @@ usage: ./demo.sh [arguments of async_pipeline]
 
 Builds examples/async_pipeline, a three-stage TMA pipeline between one producer warp and three consumer warps, and runs
 it: on a Hopper GPU where there is one, otherwise on the CPU. `./demo.sh --mistake no-wait` shows a wrong one;
-build/examples/async_pipeline --help lists what else it takes.
+build/examples/async_pipeline --help lists what else it takes. On the CPU it also writes build/demo/timeline.html, a
+picture of what the barriers did.
 HELP
 }
 
@@ -28,6 +29,7 @@ BUILD=$ROOT/build
 [ "${SLUICE_TOOLKIT:-}" != pypi ] || BUILD=$BUILD-pypi
 PROGRAM=$BUILD/examples/async_pipeline
 ENGINE=$BUILD/bin/sluice
+PICTURE=$BUILD/demo/timeline.html
 
 # hopper_gpu: whether GPU 0, the one that a program gets, is a Hopper.
 hopper_gpu() {
@@ -41,14 +43,17 @@ run_program() {
   say "$*"
   local status=0
   "$@" || status=$?
+  [ ! -s "$PICTURE" ] || say "what its barriers did: open $PICTURE in a browser"
   exit "$status"
 }
 
 prepare
+rm -f "$PICTURE"
 say "building examples/async_pipeline"
 build async_pipeline
 hopper_gpu && run_program "$PROGRAM" "$@"
 
 say "no Hopper GPU here: running on sluice's CPU engine"
 build src/all
-run_program "$ENGINE" run -- "$PROGRAM" "$@"
+mkdir -p "$(dirname "$PICTURE")"
+run_program "$ENGINE" timeline --html "$PICTURE" -- "$PROGRAM" "$@"

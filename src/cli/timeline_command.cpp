@@ -16,7 +16,9 @@
 #include "cli/command.hpp"
 #include "cli/program.hpp"
 #include "cli/run_program.hpp"
+#include "timeline/html.hpp"
 #include "timeline/model_json.hpp"
+#include "timeline/perfetto.hpp"
 #include "timeline/table.hpp"
 
 namespace sluice::cli {
@@ -32,10 +34,10 @@ struct TimelineArguments {
   uint64_t cta = 0;
   std::optional<uint64_t> launch;
   std::string trace_file;  ///< where the trace is kept
-  std::string model_file;
+  std::string model_file, html_file, perfetto_file;
   std::vector<std::string> program;
 
-  bool writes_file() const { return !model_file.empty(); }
+  bool writes_file() const { return !model_file.empty() || !html_file.empty() || !perfetto_file.empty(); }
   bool shows_table() const { return wants_table || table.log || !writes_file(); }
 };
 
@@ -149,15 +151,24 @@ Result<Shown> choose(const std::vector<timeline::Trace>& traces, const TimelineA
   return *std::move(best);
 }
 
+std::string json_text(const nlohmann::ordered_json& json) {
+  return json.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace) + '\n';
+}
+
 /// Writes the files that are asked for; a sentence about what is wrong, or nothing.
 std::string write_files(const TimelineArguments& a, const Shown& shown) {
-  if (!a.model_file.empty()) {
-    std::ofstream out(a.model_file);
-    out << timeline::to_json(shown.model).dump(-1, ' ', false, nlohmann::json::error_handler_t::replace)
-        << '\n';
-    if (!out.flush()) return fmt::format("cannot write '{}'", a.model_file);
-  }
-  return "";
+  const auto write = [](const std::string& file, const std::string& text) {
+    std::ofstream out(file);
+    out << text;
+    return out.flush() ? "" : fmt::format("cannot write '{}'", file);
+  };
+  const timeline::Model& model = shown.model;
+  std::string wrong;
+  if (!a.model_file.empty()) wrong = write(a.model_file, json_text(timeline::to_json(model)));
+  if (wrong.empty() && !a.html_file.empty()) wrong = write(a.html_file, timeline::to_html(model));
+  if (wrong.empty() && !a.perfetto_file.empty())
+    wrong = write(a.perfetto_file, json_text(timeline::to_perfetto(model)));
+  return wrong;
 }
 
 std::string text_of(const TimelineArguments& a, const Shown& shown) {
@@ -203,7 +214,7 @@ int show_program(TimelineArguments& a) {
   if (std::string wrong = finish_run_options(a.options); !wrong.empty()) return usage_error(wrong, kCommand);
   if (is_ptx_file(a.program.front()))
     return usage_error("a PTX file cannot be shown on its own: name a program that launches it", kCommand);
-  for (const std::string& file : {a.trace_file, a.model_file}) {
+  for (const std::string& file : {a.trace_file, a.model_file, a.html_file, a.perfetto_file}) {
     if (!file.empty() && !std::ofstream(file))
       return usage_error(fmt::format("cannot write '{}'", file), kCommand);
   }
@@ -254,6 +265,13 @@ void add_timeline_command(Tool& tool) {
                    "which launch, counted from 0 (default: the first with a pipeline)")
       ->type_name("N")
       ->check(whole_number(0))
+      ->group(shown);
+  command->add_option("--html", arguments->html_file, "write a page for a browser to this file")
+      ->type_name("FILE")
+      ->group(shown);
+  command
+      ->add_option("--perfetto", arguments->perfetto_file, "write a trace for ui.perfetto.dev to this file")
+      ->type_name("FILE")
       ->group(shown);
   command->add_option("--trace", arguments->trace_file, "keep the trace in this file")
       ->type_name("FILE")
