@@ -115,14 +115,28 @@ class Replay {
         add(a.agent, Act::Release, trip, a.t, a.t);
       }
       full_.push_back(gate(fills, filled, u.full));
+      if (has_waited(u)) quickest_ = std::min(quickest_, full_.back().delay);
       empty_.push_back(gate(releases, released, u.released));
     }
+    limit_unseen();
     for (auto& [agent, warp] : warps_) {
       std::stable_sort(warp.steps.begin(), warp.steps.end(),
                        [](const Step& a, const Step& b) { return a.begin < b.begin; });
       warp.clock = warp.recorded = warp.steps.front().begin;
     }
     return is_acquired;
+  }
+
+  bool has_waited(const Use& u) const {
+    return std::any_of(u.reads.begin(), u.reads.end(), [&](uint32_t i) { return m_.waits[i].waited; });
+  }
+
+  /// A GPU tells when a tile was seen. One that was there before anybody asked is taken to have come as
+  /// quickly as the quickest that was waited for.
+  void limit_unseen() {
+    for (size_t trip = 0; m_.source == Source::Gpu && trip < full_.size(); ++trip) {
+      if (!has_waited(ring_.uses[trip])) full_[trip].delay = std::min(full_[trip].delay, quickest_);
+    }
   }
 
   /// Takes the next step of the warp; false if it has to wait for another one.
@@ -154,6 +168,7 @@ class Replay {
   uint32_t stages_;
   std::map<uint32_t, Warp> warps_;
   std::vector<Gate> full_, empty_;
+  uint64_t quickest_ = UINT64_MAX;  ///< filling that was waited for
 };
 
 }  // namespace

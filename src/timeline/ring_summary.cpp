@@ -127,7 +127,9 @@ double waiting_share(const Model& m, const Ring& ring, bool producers) {
 
 // --- verdict ------------------------------------------------------------------------------------------
 
-std::string stages_sentence(const Ring& ring) {
+std::string stages_sentence(const Model& m, const Ring& ring) {
+  if (m.left_out != 0)
+    return "; whether more stages would help cannot be told from a trace that lacks records";
   if (ring.what_if.size() < 2 || ring.what_if[0].time == 0) return "";
   const double gain =
       1 - static_cast<double>(ring.what_if[1].time) / static_cast<double>(ring.what_if[0].time);
@@ -168,7 +170,7 @@ void judge(const Model& m, Ring& ring) {
     ring.limit = Limit::Neither;
     ring.verdict = "nobody waits for long on this ring: what limits is elsewhere";
   }
-  ring.verdict += stages_sentence(ring);
+  ring.verdict += stages_sentence(m, ring);
 }
 
 }  // namespace
@@ -177,7 +179,7 @@ void summarise(const Model& m, Ring& ring) {
   sum_waits(m, ring);
   share_states(ring);
   const auto stages = static_cast<uint32_t>(ring.stages.size());
-  for (uint32_t more = 0; more <= kMoreStages; ++more) {
+  for (uint32_t more = 0; m.left_out == 0 && more <= kMoreStages; ++more) {
     const auto time = replay(m, ring, stages + more);
     if (!time) break;
     ring.what_if.push_back({stages + more, *time});

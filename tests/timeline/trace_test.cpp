@@ -45,6 +45,17 @@ TEST(trace, gpu_trace_says_itself_which_barrier_is_what) {
   EXPECT_NE(text.find("0: waits 952"), std::string::npos) << text;
 }
 
+// A warp whose waits are missing would be replayed as if it had worked in that time.
+TEST(trace, what_more_stages_bring_is_not_told_of_a_trace_that_lacks_records) {
+  auto trace = read_trace_file(TIMELINE_TRACES "/gpu.trace");
+  ASSERT_TRUE(trace) << trace.error().text();
+  EXPECT_EQ(build_model(*trace, trace->launches[0], 0).rings.at(0).what_if.size(), 3u);
+  trace->launches[0].left_out = 1;
+  const Model m = build_model(*trace, trace->launches[0], 0);
+  EXPECT_TRUE(m.rings.at(0).what_if.empty());
+  EXPECT_NE(m.rings[0].verdict.find("lacks records"), std::string::npos) << m.rings[0].verdict;
+}
+
 TEST(trace, what_is_wrong_is_told_with_its_line) {
   EXPECT_EQ(error_of(""), "t: the trace is empty");
   EXPECT_EQ(error_of("hello\n"), "t:1: this is not a trace: its first line is not the header");
