@@ -3,7 +3,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Scores the checker on programs with a known mistake and on their correct twins, and prints a table.
 
-usage: score.py --tool SLUICE [--build DIR] [--only TEXT] [--options WORDS] cases FOLDER
+usage: score.py --tool SLUICE [--build DIR] [--only TEXT] [--options WORDS] [--include DIR] cases FOLDER
        score.py --tool SLUICE [--only TEXT] [--options WORDS] mistakes PROGRAM LIST
 
 cases     every FOLDER/*.cu is built with -DBUG=0 and -DBUG=1 (into --build, kept there as long as it is newer than its
@@ -34,6 +34,7 @@ def main():
     parser.add_argument("--only", default="")
     parser.add_argument("--options", default="")
     parser.add_argument("--nvcc", default="nvcc")
+    parser.add_argument("--include", default="")
     parser.add_argument("mode", choices=["cases", "mistakes"])
     parser.add_argument("what", nargs="+")
     options = parser.parse_args()
@@ -46,6 +47,8 @@ def main():
 
 
 class Score:
+    line_tables = ["-lineinfo"]
+
     def __init__(self, options):
         self.options = options
         self.silent, self.found = [], []
@@ -60,12 +63,14 @@ class Score:
     def case(self, source, build):
         keys = keys_of(source)
         names = [name.strip() for name in keys["finding"].split("/")]
-        places = {int(line) for line in keys["at"].split()}
+        places = places_of(source, keys["at"])
         optional = keys.get("optional", "") == "yes"
         right = self.run([self.built(source, build, 0)])
         wrong = self.run([self.built(source, build, 1)])
-        at = lambda place: any(line in places for line in lines_in(place, source.name))
-        self.judge(source.stem, right, wrong, names, at, optional)
+        self.judge(source.stem, right, wrong, names, self.place_test(source, places), optional)
+
+    def place_test(self, source, places):
+        return lambda place: any(line in places for line in lines_in(place, source.name))
 
     def mistakes(self, program, table):
         right = self.run([program])
@@ -87,7 +92,7 @@ class Score:
             found, why = False, "NOTHING" if not diagnostics else "MORE: " + told(wrong)
         elif diagnostics[0]["name"] not in names:
             found, why = False, f"OTHER: {told(wrong)} (expected {'/'.join(names)})"
-        elif not any(is_expected_place(place) for place in diagnostics[0]["places"]):
+        elif is_expected_place and not any(is_expected_place(place) for place in diagnostics[0]["places"]):
             found, why = False, f"ELSEWHERE: {told(wrong)}"
         else:
             found, why = True, told(wrong)
@@ -98,11 +103,15 @@ class Score:
     def built(self, source, build, bug):
         program = build / f"{source.stem}.{'bug' if bug else 'ok'}"
         if not program.exists() or program.stat().st_mtime < source.stat().st_mtime:
-            subprocess.run(
-                [self.options.nvcc, "-std=c++17", "-O2", "-lineinfo", "-cudart", "shared", "-gencode",
-                 "arch=compute_90a,code=compute_90a", f"-DBUG={bug}", str(source), "-o", str(program), "-lcuda"],
-                check=True)
+            self.compile(source, bug, program)
         return str(program)
+
+    def compile(self, source, bug, program):
+        include = [f"-I{self.options.include}"] if getattr(self.options, "include", "") else []
+        subprocess.run(
+            [self.options.nvcc, *include, "-std=c++17", "-O2", *self.line_tables, "-cudart", "shared", "-gencode",
+             "arch=compute_90a,code=compute_90a", f"-DBUG={bug}", str(source), "-o", str(program), "-lcuda"],
+            check=True)
 
     def run(self, command):
         return run_check(self.options.tool, self.options.options, command)
@@ -110,6 +119,12 @@ class Score:
     def finish(self):
         print(f"silent {sum(self.silent)} of {len(self.silent)}, found {sum(self.found)} of {len(self.found)}")
         return 0 if self.found and all(self.silent) and all(self.found) else 1
+
+
+def places_of(source, listed):
+    if listed != "marked":
+        return {int(line) for line in listed.split()}
+    return {number for number, line in enumerate(source.read_text().splitlines(), 1) if line.endswith("// at")}
 
 
 def keys_of(source):
