@@ -51,3 +51,17 @@ endfunction()
 function(sluice_add_example name)
   sluice_add_cuda_program(${name} ${ARGN} OUTPUT_DIR ${CMAKE_BINARY_DIR}/examples)
 endfunction()
+
+# sluice_make_edited(SOURCE EDIT OUTPUT): OUTPUT, in the current binary folder, is SOURCE with the hunks of EDIT applied
+# (examples/support/edits.py).
+function(sluice_make_edited source edit output)
+  find_package(Python3 REQUIRED COMPONENTS Interpreter)
+  set(tool ${PROJECT_SOURCE_DIR}/examples/support/edits.py)
+  add_custom_command(
+    OUTPUT ${CMAKE_CURRENT_BINARY_DIR}/${output}
+    COMMAND Python3::Interpreter ${tool} ${CMAKE_CURRENT_SOURCE_DIR}/${source} ${CMAKE_CURRENT_SOURCE_DIR}/${edit}
+            ${CMAKE_CURRENT_BINARY_DIR}/${output}
+    DEPENDS ${source} ${edit} ${tool}
+    COMMENT "Making ${output} from ${source}"
+    VERBATIM)
+endfunction()

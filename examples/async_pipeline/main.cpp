@@ -7,6 +7,8 @@
 // status: 0 all elements right, 1 some wrong, 2 bad input, no GPU or a CUDA error.
 #include <cstdio>
 #include <cstring>
+#include <string>
+#include <vector>
 
 #include "command_line.hpp"
 #include "device.hpp"
@@ -14,6 +16,7 @@
 #include "ring_report.hpp"
 #include "sluice/host/launch.hpp"
 #include "sluice/host/tensor_map.hpp"
+#include "sluice/trace/recording.hpp"
 #include "tile_data.hpp"
 
 namespace {
@@ -35,6 +38,7 @@ struct Options {
   bool quiet = false;
   const char* slow = nullptr;
   const Mistake* mistake = nullptr;
+  const char* trace = nullptr;
 };
 
 void print_help() {
@@ -49,6 +53,7 @@ void print_help() {
       "  --slow ROLE       producer or consumer: it idles at each tile, so that the other waits\n"
       "  --mistake NAME    a kernel with one mistake in it\n"
       "  --list-mistakes   their names and meanings\n"
+      "  --trace FILE      record what the barriers do, for `sluice timeline FILE`\n"
       "  --quiet           print the verdict alone\n"
       "  --help            this text\n\n"
       "exit status: 0 all elements right, 1 some wrong, 2 bad input, no GPU or a CUDA error\n",
@@ -69,6 +74,8 @@ const Mistake* find_mistake(const char* name) {
 /// A mistake is one kernel, built for one number of stages and CTAs.
 void settle_mistake(Options* options, bool stages_given, bool cluster_given) {
   const Mistake& mistake = *options->mistake;
+  if (options->trace != nullptr)
+    fail(kProgram, "--trace records the right kernel and cannot be given with --mistake");
   if (options->typed)
     fail(kProgram, "--mistake edits the kernel on layer 1 and cannot be given with --typed");
   if (stages_given && options->stages != kMistakeStages) {
@@ -104,6 +111,7 @@ Options read_options(int argc, char** argv) {
     } else if (line.text("--slow", &options.slow)) {
       if (std::strcmp(options.slow, "producer") != 0 && std::strcmp(options.slow, "consumer") != 0)
         fail(kProgram, "--slow must be producer or consumer, not '%s'", options.slow);
+    } else if (line.text("--trace", &options.trace)) {
     } else if (line.flag("--same-tile")) {
       options.same_tile = true;
     } else if (line.flag("--typed")) {
@@ -123,6 +131,35 @@ Program choose(const Options& options) {
   if (options.typed) return layer2_program(options.stages, options.ctas);
   return options.ctas == 1 ? layer1_program(options.stages)
                            : layer1_cluster_program(options.stages, options.ctas);
+}
+
+TracedProgram choose_traced(const Options& options) {
+  return options.typed ? traced_layer2_program(options.stages, options.ctas)
+                       : traced_layer1_program(options.stages, options.ctas);
+}
+
+void check_recording(const sluice::trace::RecordingError& error) {
+  if (error) fail(kProgram, "%s", error.text);
+}
+
+/// Run the kernel with a recorder in it and write what it recorded.
+void run_traced(const Options& options, sluice::LaunchShape shape, const CUtensorMap& map, const TileJob& job,
+                const std::vector<std::string>& command) {
+  const TracedProgram program = choose_traced(options);
+  sluice::trace::Extent extent;
+  extent.ctas = static_cast<std::uint32_t>(options.ctas);
+  extent.warps = kThreads / 32;
+  extent.records = static_cast<std::uint32_t>(options.tiles) * 4 + 2 * kMaxStages + 8;  // all of a producer's
+  sluice::trace::Recording recording;
+  check_recording(recording.allocate(extent));
+  const sluice::LaunchError error = sluice::launch(program.kernel, shape, map, job, recording.buffer());
+  if (error) fail(kProgram, "launch: %s", error.text);
+  sluice::trace::Launched launched;
+  launched.kernel = options.typed ? "async_pipeline_typed" : "async_pipeline";
+  launched.grid[0] = launched.cluster[0] = extent.ctas;
+  launched.cta[0] = kThreads;
+  check_recording(recording.read(launched));
+  check_recording(recording.write(options.trace, command));
 }
 
 /// Describe the matrix to the copy engine: boxes of `rows` rows of one tile, put down with the 128-byte
@@ -174,8 +211,12 @@ int main(int argc, char** argv) {
   shape.cluster = dim3(options.ctas);
   shape.cta = dim3(kThreads);
   shape.shared_bytes = program.shared.total;
-  const sluice::LaunchError error = sluice::launch(program.kernel, shape, map, job);
-  if (error) fail(kProgram, "launch: %s", error.text);
+  if (options.trace != nullptr) {
+    run_traced(options, shape, map, job, {argv, argv + argc});
+  } else {
+    const sluice::LaunchError error = sluice::launch(program.kernel, shape, map, job);
+    if (error) fail(kProgram, "launch: %s", error.text);
+  }
   check(kProgram, cudaDeviceSynchronize(), "kernel");
 
   // Tell what it did.

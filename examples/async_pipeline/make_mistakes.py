@@ -7,26 +7,13 @@
 #
 #   usage: make_mistakes.py LAYER1_CUH OUTPUT_DIR EDIT...
 #
-# An edit is a file NAME.edit. Lines that begin with '#' say what the mistake is, or `# cluster N` when it needs a
-# cluster of N CTAs. The others are one hunk: ' ' keeps a line, '-' removes it, '+' adds one. The kept and removed lines
-# must occur exactly once in layer1.cuh, so an edit cannot silently stop being one.
+# An edit is one hunk (see ../support/edits.py). Its comments say what the mistake is, or `# cluster N` when it needs a
+# cluster of N CTAs.
 import pathlib
 import sys
 
-
-def read_edit(path):
-    """The name, meaning, cluster size, hunk, and the text before and after of one edit."""
-    meaning, cluster, hunk = [], 1, []
-    for line in path.read_text().splitlines():
-        if line.startswith("# cluster "):
-            cluster = int(line.split()[2])
-        elif line.startswith("#"):
-            meaning.append(line[1:].strip())
-        else:
-            hunk.append(line)
-    before = "".join(line[1:] + "\n" for line in hunk if line[0] in " -")
-    after = "".join(line[1:] + "\n" for line in hunk if line[0] in " +")
-    return path.stem, " ".join(meaning), cluster, hunk, before, after
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "support"))
+from edits import apply_hunks, read_edit
 
 
 def quoted(text):
@@ -39,14 +26,16 @@ def main():
     output.mkdir(parents=True, exist_ok=True)
     includes, rows = [], []
     for path in sorted(map(pathlib.Path, edits)):
-        name, meaning, cluster, hunk, before, after = read_edit(path)
-        if source.count(before) != 1:
-            sys.exit(f"{path}: its lines occur {source.count(before)} times in {source_path.name}, not once")
+        name = path.stem
+        comments, hunks = read_edit(path)
+        meaning = " ".join(comment for comment in comments if not comment.startswith("cluster "))
+        cluster = next((int(comment.split()[1]) for comment in comments if comment.startswith("cluster ")), 1)
         namespace = name.replace("-", "_")
-        edited = source.replace(before, after).replace("namespace example::right", f"namespace example::{namespace}")
+        edited = apply_hunks(path, source_path.name, source, hunks)
+        edited = edited.replace("namespace example::right", f"namespace example::{namespace}")
         (output / f"{name}.cuh").write_text(edited)
         includes.append(f'#include "{name}.cuh"\n')
-        shown = "\n".join(quoted("  " + line + "\n").replace("\n", "\\n") for line in hunk)
+        shown = "\n".join(quoted("  " + line + "\n").replace("\n", "\\n") for line in hunks[0])
         rows.append(f"    {{{quoted(name)}, {quoted(meaning)},\n{shown},\n"
                     f"     {cluster}, {namespace}::program<kMistakeStages, {cluster}>()}},\n")
     (output / "mistakes.cu").write_text(

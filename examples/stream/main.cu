@@ -4,22 +4,21 @@
 // Reads gigabytes from global memory and adds them up, in several ways side by side, and prints how many GB/s
 // each reaches. The ways take turns within one run (A B C A B C ...), so that clocks and temperature are the
 // same for all; the figure is the median. Every launch's sum is checked. See --help.
-#include <algorithm>
 #include <cstdio>
 #include <string>
 #include <vector>
 
 #include "../support/command_line.hpp"
-#include "../support/device.hpp"
 #include "data.hpp"
-#include "stream.hpp"
+#include "measure.hpp"
+#include "tracing.hpp"
 
 namespace stream {
 namespace {
 
-constexpr const char* kProgram = "stream";
-constexpr std::uint64_t kBytesPerGib = 1ull << 30;
-constexpr int kWarmUpRounds = 3;
+// The job of --check.
+constexpr std::uint32_t kCheckTiles = 50;
+constexpr int kCheckCtas = 4;
 
 const Peer kPeers[] = {
     {"plain", "plain loads of 16 bytes, eight CTAs per SM", launch_plain_loads},
@@ -39,6 +38,8 @@ struct Options {
   int reps = 100;
   std::string peer = "all";
   bool check = false;
+  const char* trace = nullptr;
+  int records = 1024;
 };
 
 void print_help() {
@@ -54,6 +55,10 @@ void print_help() {
       "  --check           a small job of 50 tiles on 4 CTAs, its sums printed and compared with the host's; "
       "the\n"
       "                    output is the same on every machine (default shape: 3 stages of 8 KiB)\n"
+      "  --trace FILE      record the rings layer1 and layer2 for `sluice timeline FILE`, and say what "
+      "recording\n"
+      "                    costs (with --check: only record); the file has two CTAs\n"
+      "  --records N       room for N records of a warp in that file, 1 to 1000000 (default 1024)\n"
       "  --help            this text\n\n"
       "Ways:\n");
   for (const Peer& peer : kPeers) std::printf("  %-9s %s\n", peer.name, peer.what);
@@ -86,6 +91,8 @@ Options parse(int argc, char** argv) {
     } else if (line.number("--stages", 1, 1000, &options.shape.stages) ||
                line.number("--tile-kib", 1, 1000, &options.shape.tile_kib)) {
       options.shape_given = true;
+    } else if (line.text("--trace", &options.trace) ||
+               line.number("--records", 1, 1000000, &options.records)) {
     } else if (line.text("--peer", &peer)) {
       options.peer = peer;
     } else if (!line.number("--gib", 1, 64, &options.gib) && !line.number("--reps", 1, 1000, &options.reps) &&
@@ -123,42 +130,10 @@ void require_shared_memory(const Options& options) {
                 options.ctas_per_sm == 1 ? "" : "s", per_cta * options.ctas_per_sm, available);
 }
 
-void check(cudaError_t status, const char* step) {
-  example::check(kProgram, status, step);
-}
-
-/// Data in device memory, with its sum as the device added it up while it wrote.
-class Data {
- public:
-  explicit Data(std::uint64_t bytes) {
-    const cudaError_t status = cudaMalloc(&pieces_, bytes);
-    if (status == cudaErrorMemoryAllocation) {
-      example::fail(kProgram, "the device has not enough free memory for %.2f GiB: use a smaller --gib",
-                    static_cast<double>(bytes) / kBytesPerGib);
-    }
-    check(status, "cudaMalloc");
-    example::DeviceArray<unsigned long long> sum(kProgram, 1);
-    check(launch_fill(pieces_, bytes / sizeof(Piece), sum.data()),
-          "launch of the kernel that makes the data");
-    check(cudaDeviceSynchronize(), "making the data");
-    sum_ = static_cast<Sum>(sum.read()[0]);
-  }
-  Data(const Data&) = delete;
-  Data& operator=(const Data&) = delete;
-  ~Data() { cudaFree(pieces_); }
-
-  const Piece* pieces() const { return pieces_; }
-  Sum sum() const { return sum_; }
-
- private:
-  Piece* pieces_ = nullptr;
-  Sum sum_ = 0;
-};
-
 /// The check mode: the sum of each CTA, from the host and from each peer.
 int run_check(const Options& options) {
-  constexpr std::uint32_t kTiles = 50;
-  constexpr int kCtas = 4;
+  constexpr std::uint32_t kTiles = kCheckTiles;
+  constexpr int kCtas = kCheckCtas;
   const std::uint64_t tile_bytes = static_cast<std::uint64_t>(options.shape.tile_kib) * kBytesPerKib;
   const std::uint64_t tile_numbers = tile_bytes / sizeof(int);
 
@@ -194,78 +169,46 @@ int run_check(const Options& options) {
   return errors == 0 ? 0 : 1;
 }
 
-/// One peer's launches: times in milliseconds, and whether a sum was wrong.
-struct Record {
-  Peer peer;
-  int ctas = 0;
-  std::vector<float> times;
-  int wrong_sums = 0;
+int sm_count() {
+  int sms = 0;
+  check(cudaDeviceGetAttribute(&sms, cudaDevAttrMultiProcessorCount, 0), "device attributes");
+  return sms;
+}
 
-  double median() {
-    std::sort(times.begin(), times.end());
-    const std::size_t middle = times.size() / 2;
-    return times.size() % 2 == 1 ? times[middle] : (times[middle - 1] + times[middle]) / 2;
-  }
-};
+std::uint64_t tiles_of(const Options& options) {
+  return options.gib * kBytesPerGib / (options.shape.tile_kib * kBytesPerKib);
+}
 
 /// The measuring mode.
 int run_measure(const Options& options) {
-  int sms = 0;
-  check(cudaDeviceGetAttribute(&sms, cudaDevAttrMultiProcessorCount, 0), "device attributes");
+  const int sms = sm_count();
   const std::uint64_t bytes = options.gib * kBytesPerGib;
-  const auto tiles = static_cast<std::uint32_t>(bytes / (options.shape.tile_kib * kBytesPerKib));
   const Data data(bytes);
 
-  std::vector<Record> records;
+  std::vector<Contestant> contestants;
   for (const Peer& peer : chosen_peers(options.peer)) {
     const bool is_ring = peer.launch != launch_plain_loads;
-    records.push_back({peer, sms * (is_ring ? options.ctas_per_sm : 8), {}, 0});
+    contestants.push_back(
+        {peer.name, sms * (is_ring ? options.ctas_per_sm : 8),
+         [&options, peer](const Job& job, int ctas) { return peer.launch(job, ctas, options.shape); }});
   }
-  const example::DeviceArray<Sum> sums(kProgram, static_cast<std::size_t>(sms) * 8);
-  cudaEvent_t start = nullptr;
-  cudaEvent_t stop = nullptr;
-  check(cudaEventCreate(&start), "cudaEventCreate");
-  check(cudaEventCreate(&stop), "cudaEventCreate");
-
-  // All peers in turn, each round beginning with another one, so that none always follows the same neighbour.
-  // The first rounds only warm up.
-  for (int round = 0; round < kWarmUpRounds + options.reps; ++round) {
-    for (std::size_t turn = 0; turn < records.size(); ++turn) {
-      Record& record = records[(turn + static_cast<std::size_t>(round)) % records.size()];
-      check(cudaEventRecord(start), "cudaEventRecord");
-      check(record.peer.launch({data.pieces(), tiles, sums.data()}, record.ctas, options.shape),
-            record.peer.name);
-      check(cudaEventRecord(stop), "cudaEventRecord");
-      check(cudaEventSynchronize(stop), record.peer.name);
-      float milliseconds = 0;
-      check(cudaEventElapsedTime(&milliseconds, start, stop), "cudaEventElapsedTime");
-      if (round >= kWarmUpRounds) record.times.push_back(milliseconds);
-
-      const std::vector<Sum> seen = sums.read();
-      Sum total = 0;
-      for (int cta = 0; cta < record.ctas; ++cta) total += seen[cta];
-      record.wrong_sums += total != data.sum();
-    }
-  }
-  check(cudaEventDestroy(start), "cudaEventDestroy");
-  check(cudaEventDestroy(stop), "cudaEventDestroy");
+  take_turns(contestants, data, static_cast<std::uint32_t>(tiles_of(options)),
+             static_cast<std::size_t>(sms) * 8, options.reps);
 
   std::printf("%d GiB, tiles of %d KiB, rings of %d stages, %d x %d CTAs, %d rounds\n", options.gib,
               options.shape.tile_kib, options.shape.stages, sms, options.ctas_per_sm, options.reps);
-  std::printf("%-9s  %11s  %9s  %10s  %s\n", "way", "median GB/s", "best GB/s", "worst GB/s", "sum");
-  int wrong = 0;
-  for (Record& record : records) {
-    const auto rate = [bytes](double milliseconds) {
-      return static_cast<double>(bytes) / milliseconds / 1e6;
-    };
-    const double median = record.median();
-    std::printf("%-9s  %11.1f  %9.1f  %10.1f  %s\n", record.peer.name, rate(median),
-                rate(record.times.front()), rate(record.times.back()),
-                record.wrong_sums == 0 ? "right" : "WRONG");
-    wrong += record.wrong_sums;
-  }
+  const int wrong = print_rates(contestants, bytes);
   std::printf("%s (%d errors)\n", wrong == 0 ? "PASS" : "FAIL", wrong);
   return wrong == 0 ? 0 : 1;
+}
+
+/// The mode that records, on the job of either mode.
+int run_trace(const Options& options, const std::vector<std::string>& command) {
+  TracingPlan plan{options.trace, options.peer, options.records, command, options.shape, 0, 0, 0};
+  plan.ctas = options.check ? kCheckCtas : sm_count() * options.ctas_per_sm;
+  plan.tiles = options.check ? kCheckTiles : tiles_of(options);
+  plan.rounds = options.check ? 0 : options.reps;
+  return run_tracing(plan) == 0 ? 0 : 1;
 }
 
 }  // namespace
@@ -274,7 +217,9 @@ int run_measure(const Options& options) {
 int main(int argc, char** argv) {
   const stream::Options options = stream::parse(argc, argv);
   stream::chosen_peers(options.peer);
+  if (options.trace != nullptr) stream::require_traced(options.peer);
   stream::require_shared_memory(options);
   example::require_device(stream::kProgram, 9, false);
+  if (options.trace != nullptr) return stream::run_trace(options, {argv, argv + argc});
   return options.check ? stream::run_check(options) : stream::run_measure(options);
 }

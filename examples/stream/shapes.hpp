@@ -54,8 +54,9 @@ cudaError_t with_shape(Shape shape, Function function) {
 }
 
 /// Launches `kernel` with `threads` threads and `shared_bytes` of dynamic shared memory.
-template <class Kernel>
-cudaError_t launch(Kernel kernel, const Job& job, int ctas, int threads, std::size_t shared_bytes) {
+template <class KernelJob>
+cudaError_t launch(void (*kernel)(KernelJob), const KernelJob& job, int ctas, int threads,
+                   std::size_t shared_bytes) {
   const int bytes = static_cast<int>(shared_bytes);
   const cudaError_t status = cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, bytes);
   if (status != cudaSuccess) return status;

@@ -20,9 +20,11 @@
 
 #if defined(__CUDACC__)
 #define SLUICE_DEVICE __device__ __forceinline__
+#define SLUICE_DEVICE_COLD __device__ __noinline__
 #define SLUICE_HOST_DEVICE __host__ __device__ __forceinline__
 #else
 #define SLUICE_DEVICE inline
+#define SLUICE_DEVICE_COLD inline
 #define SLUICE_HOST_DEVICE inline
 #endif
 

@@ -5,10 +5,13 @@
 // goes first, and group i + 1 may enter when group i has left.
 #pragma once
 
+#include <type_traits>
+
 #include "sluice/arch/elect.hpp"
 #include "sluice/pipeline/cluster_barrier.hpp"
 #include "sluice/pipeline/diagnosis.hpp"
 #include "sluice/pipeline/state.hpp"
+#include "sluice/trace/not_traced.hpp"
 
 namespace sluice {
 
@@ -19,8 +22,8 @@ struct OrderedSequenceBarrierStorage {
   Barrier barrier_[SequenceDepth][SequenceLength];
 };
 
-template <int SequenceDepth_, int SequenceLength_>
-class OrderedSequenceBarrier {
+template <int SequenceDepth_, int SequenceLength_, class Trace_ = NotTraced>
+class OrderedSequenceBarrier : private Trace_ {
  public:
   static_assert(SequenceDepth_ > 0 && SequenceLength_ > 0,
                 "sluice: a sequence has at least one stage and one group");
@@ -60,19 +63,30 @@ class OrderedSequenceBarrier {
     fence_barrier_init();
   }
 
+  /// Where a traced sequence notes what the calling threads do with it.
+  template <class Recorder>
+  SLUICE_DEVICE void record_in(Recorder& recorder) {
+    static_assert(
+        !std::is_same_v<Trace_, NotTraced>,
+        "sluice: this sequence is not recorded: give it sluice::Traced as its last template argument");
+    Trace_::record_in(recorder);
+  }
+
   /// Blocks until it is this group's turn at the current stage.
   SLUICE_DEVICE void wait() {
     expect_group("OrderedSequenceBarrier::wait");
-    barrier_of(params_.group_id)
-        .wait(stage_.phase(),
-              detail::WaitSite{detail::WaitSite::Waiter::Group, detail::WaitSite::Barrier::Sequence,
-                               static_cast<uint32_t>(stage_.index())});
+    // The first group's first turn is free: it waits for the phase before the first.
+    Trace_::wait(barrier_of(params_.group_id), stage_.phase(), round() - (params_.group_id == 0),
+                 detail::WaitSite{detail::WaitSite::Waiter::Group, detail::WaitSite::Barrier::Sequence,
+                                  static_cast<uint32_t>(stage_.index())});
   }
 
   /// Leaves the current stage: the next group may enter it. Goes on to the next stage.
   SLUICE_DEVICE void arrive() {
     expect_group("OrderedSequenceBarrier::arrive");
-    barrier_of((params_.group_id + 1) % SequenceLength).arrive();
+    auto& next = barrier_of((params_.group_id + 1) % SequenceLength);
+    Trace_::arrives(next, round());
+    next.arrive();
     ++stage_;
   }
 
@@ -80,6 +94,8 @@ class OrderedSequenceBarrier {
   SLUICE_DEVICE void advance() { ++stage_; }
 
  private:
+  SLUICE_DEVICE int round() const { return static_cast<int>(stage_.count() / SequenceDepth); }
+
   SLUICE_DEVICE Barrier& barrier_of(uint32_t group) {
     return barriers_[stage_.index() * SequenceLength + group];
   }

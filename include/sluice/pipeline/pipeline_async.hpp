@@ -23,9 +23,9 @@ struct PipelineAsyncParams {
   int initializing_warp = 0;
 };
 
-template <int Stages_>
-class PipelineAsync : public detail::StagePipeline<ClusterBarrier, PipelineAsyncParams, Stages_> {
-  using Base = detail::StagePipeline<ClusterBarrier, PipelineAsyncParams, Stages_>;
+template <int Stages_, class Trace_ = NotTraced>
+class PipelineAsync : public detail::StagePipeline<ClusterBarrier, PipelineAsyncParams, Stages_, Trace_> {
+  using Base = detail::StagePipeline<ClusterBarrier, PipelineAsyncParams, Stages_, Trace_>;
   using Base::barriers_;
   using Base::params_;
 
@@ -59,6 +59,7 @@ class PipelineAsync : public detail::StagePipeline<ClusterBarrier, PipelineAsync
   SLUICE_DEVICE void producer_commit(PipelineState state) {
     detail::expect_producer("producer_commit", params_.role);
     detail::expect_position("producer_commit", state.index(), state.phase(), Stages);
+    barriers_.note_commit(state);
     barriers_.full(state.index()).arrive();
   }
 
@@ -79,6 +80,7 @@ class PipelineAsync : public detail::StagePipeline<ClusterBarrier, PipelineAsync
   SLUICE_DEVICE void consumer_release(PipelineState state) {
     detail::expect_consumer("consumer_release", params_.role);
     detail::expect_position("consumer_release", state.index(), state.phase(), Stages);
+    barriers_.note_release_at(state, params_.dst_blockid);
     barriers_.empty(state.index()).arrive(params_.dst_blockid);
   }
 };

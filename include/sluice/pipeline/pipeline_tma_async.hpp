@@ -33,10 +33,10 @@ struct PipelineTmaAsyncParams {
   int initializing_warp = 0;
 };
 
-template <int Stages_>
+template <int Stages_, class Trace_ = NotTraced>
 class PipelineTmaAsync
-    : public detail::StagePipeline<ClusterTransactionBarrier, PipelineTmaAsyncParams, Stages_> {
-  using Base = detail::StagePipeline<ClusterTransactionBarrier, PipelineTmaAsyncParams, Stages_>;
+    : public detail::StagePipeline<ClusterTransactionBarrier, PipelineTmaAsyncParams, Stages_, Trace_> {
+  using Base = detail::StagePipeline<ClusterTransactionBarrier, PipelineTmaAsyncParams, Stages_, Trace_>;
   using Base::barriers_;
   using Base::params_;
 
@@ -100,7 +100,10 @@ class PipelineTmaAsync
   /// The leader adds to the bytes due of an acquired stage.
   SLUICE_DEVICE void producer_expect_transaction(PipelineState state, uint32_t transaction_bytes) {
     detail::expect_producer("producer_expect_transaction", params_.role);
-    if (params_.is_leader) barriers_.full(state.index()).expect_transaction(transaction_bytes);
+    if (params_.is_leader) {
+      barriers_.note_expect(state, transaction_bytes);
+      barriers_.full(state.index()).expect_transaction(transaction_bytes);
+    }
   }
 
   /// Nothing: the copies commit themselves by the bytes they bring.
@@ -120,8 +123,10 @@ class PipelineTmaAsync
     detail::expect_position("consumer_release", state.index(), state.phase(), Stages);
     auto& empty = barriers_.empty(state.index());
     if (is_local_) {
+      barriers_.note_release(state);
       empty.arrive();
     } else {
+      barriers_.note_spread_release(state, release_to_);
       empty.arrive(release_to_.cta, release_to_.signals);
     }
   }
@@ -141,7 +146,10 @@ class PipelineTmaAsync
     detail::expect(leaders <= params_.num_producers, detail::Mistake::TooManyLeaders, "producer_acquire",
                    leaders, params_.num_producers);
 #endif
-    if (params_.is_leader) barriers_.full(state.index()).arrive_and_expect_tx(params_.transaction_bytes);
+    if (params_.is_leader) {
+      barriers_.note_arm(state, params_.transaction_bytes);
+      barriers_.full(state.index()).arrive_and_expect_tx(params_.transaction_bytes);
+    }
   }
 
   detail::ReleaseTarget release_to_;

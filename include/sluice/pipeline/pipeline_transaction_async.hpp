@@ -26,10 +26,12 @@ struct PipelineTransactionAsyncParams {
   int initializing_warp = 0;
 };
 
-template <int Stages_>
+template <int Stages_, class Trace_ = NotTraced>
 class PipelineTransactionAsync
-    : public detail::StagePipeline<ClusterTransactionBarrier, PipelineTransactionAsyncParams, Stages_> {
-  using Base = detail::StagePipeline<ClusterTransactionBarrier, PipelineTransactionAsyncParams, Stages_>;
+    : public detail::StagePipeline<ClusterTransactionBarrier, PipelineTransactionAsyncParams, Stages_,
+                                   Trace_> {
+  using Base =
+      detail::StagePipeline<ClusterTransactionBarrier, PipelineTransactionAsyncParams, Stages_, Trace_>;
   using Base::barriers_;
   using Base::params_;
 
@@ -59,6 +61,7 @@ class PipelineTransactionAsync
   /// Adds transaction_bytes to the bytes due of this CTA's full barrier. One thread.
   SLUICE_DEVICE void producer_expect_transaction(PipelineState state) {
     detail::expect_producer("producer_expect_transaction", params_.role);
+    barriers_.note_expect(state, params_.transaction_bytes);
     barriers_.full(state.index()).expect_transaction(params_.transaction_bytes);
   }
 
@@ -66,6 +69,7 @@ class PipelineTransactionAsync
   SLUICE_DEVICE void producer_commit(PipelineState state) {
     detail::expect_producer("producer_commit", params_.role);
     detail::expect_position("producer_commit", state.index(), state.phase(), Stages);
+    barriers_.note_commit_at(state, params_.dst_blockid);
     barriers_.full(state.index()).arrive(params_.dst_blockid);
   }
 
@@ -73,6 +77,7 @@ class PipelineTransactionAsync
   SLUICE_DEVICE void consumer_release(PipelineState state) {
     detail::expect_consumer("consumer_release", params_.role);
     detail::expect_position("consumer_release", state.index(), state.phase(), Stages);
+    barriers_.note_release_at(state, params_.dst_blockid);
     barriers_.empty(state.index()).arrive(params_.dst_blockid);
   }
 };

@@ -65,11 +65,12 @@ struct ProducerCursor<Facts, Stores<Warps, Reader>> {
 
 }  // namespace detail
 
-/// A ring of `Stages_` stages in the shared memory of a CTA.
-template <class Stage_, int Stages_, class Producer_, class Consumers_>
+/// A ring of `Stages_` stages in the shared memory of a CTA. With Traced (sluice/trace.hpp) as its last
+/// argument it is made with a recorder, in which its cursors note what they do.
+template <class Stage_, int Stages_, class Producer_, class Consumers_, class Trace_ = NotTraced>
 class Ring {
  public:
-  using Facts = detail::RingFacts<Stage_, Stages_, Producer_, Consumers_>;
+  using Facts = detail::RingFacts<Stage_, Stages_, Producer_, Consumers_, Trace_>;
   static_assert(sizeof(Facts) > 0);  // looks at the rules before anything else is derived
   static constexpr int kStages = Facts::kStages;
   static constexpr int kMaxStages = Facts::kMaxStages;
@@ -113,6 +114,16 @@ class Ring {
     }
   }
 
+  /// Both with a recorder, which outlives the ring and its cursors.
+  template <class Recorder>
+  SLUICE_DEVICE Ring(SharedStorage& storage, Recorder& recorder) : Ring(storage) {
+    record_in(recorder);
+  }
+  template <class Recorder>
+  SLUICE_DEVICE Ring(SharedStorage& storage, Recorder& recorder, SyncLater) : Ring(storage, sync_later) {
+    record_in(recorder);
+  }
+
   Ring(const Ring&) = delete;
   Ring& operator=(const Ring&) = delete;
 
@@ -133,6 +144,14 @@ class Ring {
   }
 
  private:
+  template <class Recorder>
+  SLUICE_DEVICE void record_in(Recorder& recorder) {
+    static_assert(!std::is_same_v<Trace_, NotTraced>,
+                  "sluice: this ring is not recorded: give it sluice::Traced as its last template argument");
+    places_.barriers.record_in(recorder, detail::is_in_warps<typename Producer_::Warps>(warp_) ||
+                                             detail::is_in_warps<typename Consumers_::Warps>(warp_));
+  }
+
   detail::RingPlaces<Facts> places_;
   uint32_t warp_;
 };

@@ -36,6 +36,7 @@ template <class Facts_>
 class RingConsumer {
  public:
   using Facts = Facts_;
+  using State = PipelineState<Facts::kStages>;
   static constexpr TileRight kRights = Facts::kReadByAsyncProxy ? TileRight::Wgmma : TileRight::None;
 
   /// A stage in the consumer's hands: its tiles to read; given back when the object's life ends. Each thread
@@ -43,10 +44,10 @@ class RingConsumer {
   template <int Held>
   class FullStage : public detail::StageTiles<Facts, true, kRights> {
    public:
-    SLUICE_DEVICE FullStage(RingConsumer* consumer, int index, int trip)
-        : detail::StageTiles<Facts, true, kRights>(consumer->places_.stage(index)),
+    SLUICE_DEVICE FullStage(RingConsumer* consumer, const State& state, int trip)
+        : detail::StageTiles<Facts, true, kRights>(consumer->places_.stage(state.index())),
           consumer_(consumer),
-          index_(index),
+          state_(state),
           trip_(trip) {}
     FullStage(const FullStage&) = delete;
     FullStage& operator=(const FullStage&) = delete;
@@ -55,25 +56,25 @@ class RingConsumer {
     /// block.
     SLUICE_DEVICE ~FullStage() {
       if constexpr (Held == 0) {
-        consumer_->release(index_);
+        consumer_->release(state_);
       } else {
-        consumer_->template release_after<Held>(index_);
+        consumer_->template release_after<Held>(state_);
       }
     }
 
     /// How many stages this loop has handed out before.
     SLUICE_DEVICE int trip() const { return trip_; }
     /// Number of the stage in the ring, for records.
-    SLUICE_DEVICE int stage_index() const { return index_; }
+    SLUICE_DEVICE int stage_index() const { return state_.index(); }
 
    private:
     RingConsumer* consumer_;
-    int index_;
+    State state_;
     int trip_;
   };
 
   SLUICE_DEVICE RingConsumer(detail::RingPlaces<Facts> places, bool is_mine)
-      : places_(places), is_mine_(is_mine) {
+      : places_(places), is_mine_(is_mine), role_(places.barriers.trace(), "consumer", is_mine) {
     if constexpr (Facts::kTargets > 1) {
       const uint32_t lane = detail::lane_index();
       is_signaller_ = lane < Facts::kTargets;
@@ -82,7 +83,7 @@ class RingConsumer {
                               detail::refilling_cta<Facts>(ptx::cluster_ctarank(), is_signaller_ ? lane : 0));
     }
 #pragma unroll
-    for (int& index : held_) index = kNone;
+    for (State& state : held_) state = none();
   }
   RingConsumer(const RingConsumer&) = delete;
   RingConsumer& operator=(const RingConsumer&) = delete;
@@ -134,9 +135,9 @@ class RingConsumer {
   /// Gives back the stages that a loop with `hold<K>` has kept, when nothing reads them any more.
   SLUICE_DEVICE void release_held() {
 #pragma unroll
-    for (int& index : held_) {
-      if (index != kNone) release(index);
-      index = kNone;
+    for (State& state : held_) {
+      if (!is_none(state)) release(state);
+      state = none();
     }
   }
 
@@ -154,7 +155,7 @@ class RingConsumer {
   }
 
   /// Index, phase and count of the stage that comes next, for records.
-  SLUICE_DEVICE PipelineState<Facts::kStages> state() const {
+  SLUICE_DEVICE State state() const {
     return state_;
   }
 
@@ -174,7 +175,12 @@ class RingConsumer {
   RingConsumer(const Other& other);
 
  private:
-  static constexpr int kNone = -1;
+  SLUICE_DEVICE static State none() {
+    return State(-1, 0, 0);
+  }
+  SLUICE_DEVICE static bool is_none(const State& state) {
+    return state.index() == -1;
+  }
 
   /// Makes a loop's value: waits, and moves the cursor on, so that leaving the loop early leaves it in order.
   template <int K>
@@ -187,10 +193,10 @@ class RingConsumer {
 
     SLUICE_DEVICE FullStage<K> operator()(int trip) const {
       auto& state = consumer->state_;
-      const int index = state.index();
-      consumer->places_.barriers.wait_full(index, state.phase());
+      const State here = state;
+      consumer->places_.barriers.wait_full(here);
       ++state;
-      return FullStage<K>(consumer, index, trip);
+      return FullStage<K>(consumer, here, trip);
     }
   };
 
@@ -203,8 +209,9 @@ class RingConsumer {
         : detail::StageRange<Taker<K>>(Taker<K>{consumer}, count), consumer_(consumer) {
       const int group = consumer->group();
       // The first group's first turn is free: it waits for the phase before the first.
-      consumer->places_.turn(group).wait(
-          (group == 0) ^ consumer->turn_phase_,
+      consumer->places_.barriers.trace().wait(
+          consumer->places_.turn(group), (group == 0) ^ consumer->turn_phase_,
+          consumer->turns_.value() - (group == 0),
           detail::WaitSite{detail::WaitSite::Waiter::Group, detail::WaitSite::Barrier::Sequence,
                            static_cast<uint32_t>(group)});
       consumer->turn_phase_ ^= 1;
@@ -214,38 +221,47 @@ class RingConsumer {
 
     SLUICE_DEVICE ~Turn() {
       const int next = consumer_->group() + 1;
-      consumer_->places_.turn(next == Facts::kConsumerGroups ? 0 : next).arrive();
+      const auto& barrier = consumer_->places_.turn(next == Facts::kConsumerGroups ? 0 : next);
+      consumer_->places_.barriers.trace().arrives(barrier, consumer_->turns_.value());
+      barrier.arrive();
+      consumer_->turns_.next();
     }
 
    private:
     RingConsumer* consumer_;
   };
 
-  SLUICE_DEVICE void release(int index) {
+  SLUICE_DEVICE void release(const State& state) {
+    const auto index = static_cast<uint32_t>(state.index());
     if constexpr (Facts::kTargets == 1) {
-      places_.barriers.empty(static_cast<uint32_t>(index)).arrive();
+      places_.barriers.note_release(state);
+      places_.barriers.empty(index).arrive();
     } else {
       // One lane per CTA that refills this stage; the warp's reads are done when its lanes have met.
       detail::meet_warp();
-      if (is_signaller_) detail::arrive_at_peer(peer_empty_ + 8 * static_cast<uint32_t>(index));
+      places_.barriers.note_spread_release(
+          state, {detail::refilling_cta<Facts>(ptx::cluster_ctarank(), detail::lane_index()), is_signaller_});
+      if (is_signaller_) detail::arrive_at_peer(peer_empty_ + 8 * index);
     }
   }
 
   template <int K>
-  SLUICE_DEVICE void release_after(int index) {
-    if (held_[0] != kNone) release(held_[0]);
+  SLUICE_DEVICE void release_after(const State& state) {
+    if (!is_none(held_[0])) release(held_[0]);
 #pragma unroll
     for (int i = 0; i + 1 < K; ++i) held_[i] = held_[i + 1];
-    held_[K - 1] = index;
+    held_[K - 1] = state;
   }
 
   detail::RingPlaces<Facts> places_;
-  PipelineState<Facts::kStages> state_;
+  State state_;
   bool is_mine_;
   bool is_signaller_ = true;
   uint32_t peer_empty_ = 0;
   uint32_t turn_phase_ = 0;
-  int held_[kMaxHeldStages];
+  typename Facts::Trace::Count turns_;
+  State held_[kMaxHeldStages];
+  typename Facts::Trace::Role role_;
 };
 
 }  // namespace sluice

@@ -124,14 +124,14 @@ struct RingBarriers : StageBarrierStorage<ClusterTransactionBarrier, ClusterBarr
 template <int Stages>
 struct RingBarriers<Stages, 1> : StageBarrierStorage<ClusterTransactionBarrier, ClusterBarrier, Stages> {};
 
-template <class Stage_, int Stages_, class Producer_, class Consumers_>
+template <class Stage_, int Stages_, class Producer_, class Consumers_, class Trace_ = NotTraced>
 struct RingFacts {
   static_assert(kNever<Stage_>,
                 "sluice: the first argument of a Ring is its stage, as in Stage<Tile<...>, Tile<...>>");
 };
 
-template <class... Operands, int Stages_, class Producer_, class Consumers_>
-struct RingFacts<Stage<Operands...>, Stages_, Producer_, Consumers_> : StageFacts<Operands...> {
+template <class... Operands, int Stages_, class Producer_, class Consumers_, class Trace_>
+struct RingFacts<Stage<Operands...>, Stages_, Producer_, Consumers_, Trace_> : StageFacts<Operands...> {
   // What was stated makes sense.
   static_assert(sizeof...(Operands) >= 1, "sluice: a stage holds at least one tile");
   static_assert(
@@ -148,6 +148,7 @@ struct RingFacts<Stage<Operands...>, Stages_, Producer_, Consumers_> : StageFact
       "wait for itself");
 
   using Facts = StageFacts<Operands...>;
+  using Trace = Trace_;
   using Cluster = typename Producer_::Cluster;
   using Barriers = RingBarriers<Stages_, Consumers_::kGroups>;
 

@@ -63,11 +63,11 @@ class RingProducerBase {
 
     SLUICE_DEVICE auto operator()(int trip) const {
       auto& state = producer->state_;
-      const int index = state.index();
-      producer->places_.barriers.wait_empty(index, state.phase());
+      const auto here = state;
+      producer->places_.barriers.wait_empty(here);
       producer->after_wait();
       ++state;
-      return typename Derived::Slot(producer, index, trip);
+      return typename Derived::Slot(producer, here, trip);
     }
   };
 
@@ -75,11 +75,15 @@ class RingProducerBase {
   SLUICE_DEVICE static void after_wait() {}
 
   SLUICE_DEVICE RingProducerBase(RingPlaces<Facts> places, bool is_mine)
-      : places_(places), state_(0, 1, 0), is_mine_(is_mine) {}
+      : places_(places),
+        state_(0, 1, 0),
+        is_mine_(is_mine),
+        role_(places.barriers.trace(), "producer", is_mine) {}
 
   RingPlaces<Facts> places_;
   PipelineState<Facts::kStages> state_;  // starts on phase 1: all stages are free at first
   bool is_mine_;
+  typename Facts::Trace::Role role_;
 };
 
 }  // namespace detail
@@ -96,8 +100,10 @@ class CopyEngineProducer : public detail::RingProducerBase<Facts, CopyEngineProd
   /// A free stage, to be loaded once.
   class Slot {
    public:
-    SLUICE_DEVICE Slot(CopyEngineProducer* producer, int index, int trip)
-        : producer_(producer), index_(index), trip_(trip) {}
+    using State = PipelineState<Facts::kStages>;
+
+    SLUICE_DEVICE Slot(CopyEngineProducer* producer, const State& state, int trip)
+        : producer_(producer), state_(state), trip_(trip) {}
     Slot(const Slot&) = delete;
     Slot& operator=(const Slot&) = delete;
 
@@ -122,14 +128,15 @@ class CopyEngineProducer : public detail::RingProducerBase<Facts, CopyEngineProd
     /// How many stages this loop has handed out before.
     SLUICE_DEVICE int trip() const { return trip_; }
     /// Number of the stage in the ring, for records.
-    SLUICE_DEVICE int stage_index() const { return index_; }
+    SLUICE_DEVICE int stage_index() const { return state_.index(); }
 
    private:
     template <int... I, class... Sources>
     SLUICE_DEVICE void load_all(std::integer_sequence<int, I...>, const Sources&... sources) {
       const auto& places = producer_->places_;
       const uint32_t bytes = (detail::bytes_from<typename Facts::template Tile<I>>(sources) + ...);
-      places.barriers.full(static_cast<uint32_t>(index_)).arrive_and_expect_tx(bytes);
+      places.barriers.note_arm(state_, bytes);
+      places.barriers.full(static_cast<uint32_t>(state_.index())).arrive_and_expect_tx(bytes);
       (load_one<I>(places, sources), ...);
     }
 
@@ -137,20 +144,20 @@ class CopyEngineProducer : public detail::RingProducerBase<Facts, CopyEngineProd
     SLUICE_DEVICE void load_one(const detail::RingPlaces<Facts>& places, const Source& source) {
       using Operand = typename Facts::template Operand<I>;
       using Tile = typename Operand::Tile;
-      unsigned char* tile = places.stage(index_) + Facts::template kOffset<I>;
+      unsigned char* tile = places.stage(state_.index()) + Facts::template kOffset<I>;
       if constexpr (Operand::kMulticast) {
         constexpr int kShares = detail::multicast_ctas<typename Facts::Cluster>(Operand::kAlong);
         const detail::MulticastPlace place =
             detail::multicast_place<Facts, Operand::kAlong>(ptx::cluster_ctarank());
-        detail::issue_multicast_load<Tile, kShares>(tile, source, places.full_barrier(index_), place.share,
-                                                    place.mask);
+        detail::issue_multicast_load<Tile, kShares>(tile, source, places.full_barrier(state_.index()),
+                                                    place.share, place.mask);
       } else {
-        detail::issue_load<Tile>(tile, source, places.full_barrier(index_));
+        detail::issue_load<Tile>(tile, source, places.full_barrier(state_.index()));
       }
     }
 
     CopyEngineProducer* producer_;
-    int index_;
+    State state_;
     int trip_;
     bool is_loaded_ = false;
   };
@@ -193,12 +200,14 @@ class ThreadProducer : public RingProducerBase<Facts, ThreadProducer<Facts, Warp
   /// A free stage: its tiles to write. Passed on when the object's life ends.
   class Slot : public Tiles {
    public:
-    SLUICE_DEVICE Slot(ThreadProducer* producer, int index, int trip)
-        : Tiles(producer->places_.stage(index)), producer_(producer), index_(index), trip_(trip) {}
+    using State = PipelineState<Facts::kStages>;
+
+    SLUICE_DEVICE Slot(ThreadProducer* producer, const State& state, int trip)
+        : Tiles(producer->places_.stage(state.index())), producer_(producer), state_(state), trip_(trip) {}
     Slot(const Slot&) = delete;
     Slot& operator=(const Slot&) = delete;
 
-    SLUICE_DEVICE ~Slot() { producer_->hand_over_.pass(producer_->places_, index_); }
+    SLUICE_DEVICE ~Slot() { producer_->hand_over_.pass(producer_->places_, state_); }
 
     /// TileView's cp.async operations, for a stage of one tile.
     SLUICE_DEVICE void copy(int row, int column, const void* source) const {
@@ -211,11 +220,11 @@ class ThreadProducer : public RingProducerBase<Facts, ThreadProducer<Facts, Warp
     /// How many stages this loop has handed out before.
     SLUICE_DEVICE int trip() const { return trip_; }
     /// Number of the stage in the ring, for records.
-    SLUICE_DEVICE int stage_index() const { return index_; }
+    SLUICE_DEVICE int stage_index() const { return state_.index(); }
 
    private:
     ThreadProducer* producer_;
-    int index_;
+    State state_;
     int trip_;
   };
 
@@ -277,56 +286,66 @@ struct PassWhenCopied {
   static constexpr TileRight kRights = TileRight::Copy;
 
   template <class Facts>
-  SLUICE_DEVICE static void pass(const RingPlaces<Facts>& places, int index) {
-    ptx::cp_async_mbarrier_arrive_noinc(places.full_barrier(index));
+  SLUICE_DEVICE static void pass(const RingPlaces<Facts>& places,
+                                 const PipelineState<Facts::kStages>& state) {
+    places.barriers.note_commit(state);
+    ptx::cp_async_mbarrier_arrive_noinc(places.full_barrier(state.index()));
   }
 };
 
 /// The same for readers of the asynchronous proxy: a thread waits until its copies have landed, fences,
 /// arrives. Up to `Late` stages stay in flight meanwhile.
-template <int Late>
+template <int Late, int Stages>
 struct PassCopiedToAsyncProxy {
   static constexpr bool kMayStore = false;
   static constexpr bool kLandsLater = false;
   static constexpr bool kIsLate = true;
   static constexpr TileRight kRights = TileRight::Copy;
-  static constexpr int kNone = -1;
+  using State = PipelineState<Stages>;
 
   SLUICE_DEVICE PassCopiedToAsyncProxy() {
 #pragma unroll
-    for (int& index : waiting_) index = kNone;
+    for (State& state : waiting_) state = none();
   }
 
   template <class Facts>
-  SLUICE_DEVICE void pass(const RingPlaces<Facts>& places, int index) {
+  SLUICE_DEVICE void pass(const RingPlaces<Facts>& places, const State& state) {
     ptx::cp_async_commit_group();
-    if (waiting_[0] != kNone) {
+    if (!is_none(waiting_[0])) {
       ptx::cp_async_wait_group<Late>();
       arrive(places, waiting_[0]);
     }
 #pragma unroll
     for (int i = 0; i + 1 < Late; ++i) waiting_[i] = waiting_[i + 1];
-    waiting_[Late - 1] = index;
+    waiting_[Late - 1] = state;
   }
 
   template <class Facts>
   SLUICE_DEVICE void pass_all(const RingPlaces<Facts>& places) {
     ptx::cp_async_wait_group<0>();
 #pragma unroll
-    for (int& index : waiting_) {
-      if (index != kNone) arrive(places, index);
-      index = kNone;
+    for (State& state : waiting_) {
+      if (!is_none(state)) arrive(places, state);
+      state = none();
     }
   }
 
  private:
-  template <class Facts>
-  SLUICE_DEVICE static void arrive(const RingPlaces<Facts>& places, int index) {
-    fence_view_async_shared();
-    places.barriers.full(static_cast<uint32_t>(index)).arrive();
+  SLUICE_DEVICE static State none() {
+    return State(-1, 0, 0);
+  }
+  SLUICE_DEVICE static bool is_none(const State& state) {
+    return state.index() == -1;
   }
 
-  int waiting_[Late];
+  template <class Facts>
+  SLUICE_DEVICE static void arrive(const RingPlaces<Facts>& places, const State& state) {
+    fence_view_async_shared();
+    places.barriers.note_commit(state);
+    places.barriers.full(static_cast<uint32_t>(state.index())).arrive();
+  }
+
+  State waiting_[Late];
 };
 
 /// The stage is full when each thread has stored its part.
@@ -338,9 +357,11 @@ struct PassWhenStored {
   static constexpr TileRight kRights = TileRight::None;
 
   template <class Facts>
-  SLUICE_DEVICE static void pass(const RingPlaces<Facts>& places, int index) {
+  SLUICE_DEVICE static void pass(const RingPlaces<Facts>& places,
+                                 const PipelineState<Facts::kStages>& state) {
     if constexpr (Reader == ReadBy::AsyncProxy) fence_view_async_shared();
-    places.barriers.full(static_cast<uint32_t>(index)).arrive();
+    places.barriers.note_commit(state);
+    places.barriers.full(static_cast<uint32_t>(state.index())).arrive();
   }
 };
 
@@ -348,10 +369,10 @@ struct PassWhenStored {
 
 /// The cursor of a ring that cp.async fills: true in all threads of the producer warps.
 template <class Facts, class Warps, ReadBy Reader>
-using CpAsyncProducer =
-    detail::ThreadProducer<Facts, Warps,
-                           std::conditional_t<Reader == ReadBy::Threads, detail::PassWhenCopied,
-                                              detail::PassCopiedToAsyncProxy<Facts::kLateStages>>>;
+using CpAsyncProducer = detail::ThreadProducer<
+    Facts, Warps,
+    std::conditional_t<Reader == ReadBy::Threads, detail::PassWhenCopied,
+                       detail::PassCopiedToAsyncProxy<Facts::kLateStages, Facts::kStages>>>;
 
 /// The cursor of a ring that ordinary stores fill: true in all threads of the producer warps.
 template <class Facts, class Warps, ReadBy Reader>

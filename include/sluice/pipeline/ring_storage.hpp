@@ -24,7 +24,7 @@ struct alignas(Facts::kAlignment) RingStorage {
 template <class Facts>
 struct RingPlaces {
   unsigned char* stages;
-  StageBarriers<typename Facts::Barriers, Facts::kStages> barriers;
+  StageBarriers<typename Facts::Barriers, Facts::kStages, typename Facts::Trace> barriers;
 
   SLUICE_DEVICE explicit RingPlaces(RingStorage<Facts>& storage)
       : stages(storage.stages), barriers(storage.barriers) {}

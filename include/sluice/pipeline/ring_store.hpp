@@ -42,6 +42,7 @@ struct StoreRingFacts<Stage<Operands...>, Stages_> : StageFacts<Operands...> {
   static constexpr int kStages = Stages_;
   static constexpr int kAlignment = Base::alignment() < 128 ? 128 : Base::alignment();
   static constexpr int kStageBytes = round_up(Base::offset(Base::kTiles), kAlignment);
+  static constexpr int kTileBytes = (OperandTraits<Operands>::Tile::kBytes + ...);
   static constexpr int kMaxStages = kMaxSharedBytes / kStageBytes;
   static_assert(
       kMaxStages >= 1,
@@ -62,7 +63,7 @@ struct alignas(Facts::kAlignment) StoreRingStorage {
 }  // namespace detail
 
 /// The cursor of a store ring: true in all threads of the writing warps, which call everything together.
-template <class Facts_, class Warps_, int NamedBarrierId_>
+template <class Facts_, class Warps_, int NamedBarrierId_, class Trace_ = NotTraced>
 class RingWriter {
  public:
   using Facts = Facts_;
@@ -120,6 +121,12 @@ class RingWriter {
         stages_(stages),
         is_mine_(is_mine),
         is_issuer_(is_mine && detail::rank_in_warps<Warps_>() == 0) {}
+  /// Notes go into `recorder`.
+  template <class Recorder>
+  SLUICE_DEVICE RingWriter(unsigned char* stages, bool is_mine, Recorder& recorder)
+      : RingWriter(stages, is_mine) {
+    if (is_issuer_) pipeline_.record_in(recorder, Facts::kTileBytes);
+  }
   RingWriter(const RingWriter&) = delete;
   RingWriter& operator=(const RingWriter&) = delete;
 
@@ -144,7 +151,7 @@ class RingWriter {
   SLUICE_HOST_DEVICE static constexpr int size() { return Warps_::kThreads; }
 
  private:
-  using Pipeline = PipelineTmaStore<Facts::kStages>;
+  using Pipeline = PipelineTmaStore<Facts::kStages, Facts::kStages - 1, Trace_>;
 
   struct Acquirer {
     RingWriter* writer;
@@ -176,7 +183,7 @@ class RingWriter {
 
 /// A ring of `Stages_` stages that `Warps_` fill and the copy engine stores. `NamedBarrierId_` (0 to 7) is
 /// the CTA barrier that the warps meet at; each store ring with more than one warp takes another.
-template <class Stage_, int Stages_, class Warps_, int NamedBarrierId_ = 0>
+template <class Stage_, int Stages_, class Warps_, int NamedBarrierId_ = 0, class Trace_ = NotTraced>
 class StoreRing {
  public:
   using Facts = detail::StoreRingFacts<Stage_, Stages_>;
@@ -188,7 +195,7 @@ class StoreRing {
 
   using SharedStorage = detail::StoreRingStorage<Facts>;
   static constexpr int kSharedBytes = kStages * kStageBytes;
-  using Writer = RingWriter<Facts, Warps_, NamedBarrierId_>;
+  using Writer = RingWriter<Facts, Warps_, NamedBarrierId_, Trace_>;
 
   /// All threads; does not block.
   SLUICE_DEVICE explicit StoreRing(SharedStorage& storage) : stages_(storage.stages) {
@@ -201,6 +208,11 @@ class StoreRing {
   /// the warps.
   SLUICE_DEVICE Writer writer() const {
     return Writer(stages_, detail::is_in_warps<Warps_>(ptx::warp_index_sync()));
+  }
+  /// With Traced as the ring's last argument: the issuing thread notes its waits and commits in `recorder`.
+  template <class Recorder>
+  SLUICE_DEVICE Writer writer(Recorder& recorder) const {
+    return Writer(stages_, detail::is_in_warps<Warps_>(ptx::warp_index_sync()), recorder);
   }
 
  private:

@@ -11,8 +11,10 @@
 #include "sluice/arch/elect.hpp"
 #include "sluice/pipeline/cluster_barrier.hpp"
 #include "sluice/pipeline/diagnosis.hpp"
+#include "sluice/pipeline/release_spread.hpp"
 #include "sluice/pipeline/state.hpp"
 #include "sluice/pipeline/token.hpp"
+#include "sluice/trace/not_traced.hpp"
 
 namespace sluice {
 
@@ -83,23 +85,75 @@ SLUICE_DEVICE void init_stage_barriers(char const* method, Storage& storage, uin
   fence_barrier_init();
 }
 
-/// The waits on one pipeline's barriers, checked and named.
-template <class Storage, uint32_t Stages>
-class StageBarriers {
+/// The waits on one pipeline's barriers, checked and named, and what a traced pipeline notes about its
+/// stages. The stage at `state` is used the (count / Stages)-th time: that is the phase that its full barrier
+/// completes when it is filled and its empty barrier when it is released. `Trace` is NotTraced or Traced.
+template <class Storage, uint32_t Stages, class Trace = NotTraced>
+class StageBarriers : private Trace {
  public:
+  using State = PipelineState<Stages>;
+
   SLUICE_DEVICE explicit StageBarriers(Storage& storage) : storage_(&storage) {}
+
+  SLUICE_DEVICE Trace const& trace() const { return *this; }
+
+  /// For Traced alone: notes go into `recorder`, which is told where the barriers lie by those who take part.
+  template <class Recorder>
+  SLUICE_DEVICE void record_in(Recorder& recorder, bool takes_part) {
+    Trace::record_in(recorder);
+    if constexpr (Stages > 0) {
+      if (takes_part) {
+        recorder.ring(reinterpret_cast<uint64_t const*>(&full(0)),
+                      reinterpret_cast<uint64_t const*>(&empty(0)), Stages);
+      }
+    }
+  }
 
   SLUICE_DEVICE auto& full(uint32_t stage) const { return storage_->full_barrier_[stage]; }
   SLUICE_DEVICE auto& empty(uint32_t stage) const { return storage_->empty_barrier_[stage]; }
 
-  SLUICE_DEVICE void wait_full(uint32_t stage, uint32_t phase) const {
-    expect_position("consumer_wait", stage, phase, Stages);
-    full(stage).wait(phase, WaitSite{WaitSite::Waiter::Consumer, WaitSite::Barrier::Full, stage});
+  SLUICE_DEVICE void wait_full(State const& state) const {
+    uint32_t const stage = static_cast<uint32_t>(state.index());
+    expect_position("consumer_wait", stage, state.phase(), Stages);
+    Trace::wait(full(stage), state.phase(), use(state),
+                WaitSite{WaitSite::Waiter::Consumer, WaitSite::Barrier::Full, stage});
   }
 
-  SLUICE_DEVICE void wait_empty(uint32_t stage, uint32_t phase) const {
-    expect_position("producer_acquire", stage, phase, Stages);
-    empty(stage).wait(phase, WaitSite{WaitSite::Waiter::Producer, WaitSite::Barrier::Empty, stage});
+  SLUICE_DEVICE void wait_empty(State const& state) const {
+    uint32_t const stage = static_cast<uint32_t>(state.index());
+    expect_position("producer_acquire", stage, state.phase(), Stages);
+    Trace::wait(empty(stage), state.phase(), use(state) - 1,
+                WaitSite{WaitSite::Waiter::Producer, WaitSite::Barrier::Empty, stage});
+  }
+
+  // Notes of a traced pipeline. Waits that an earlier question has answered:
+  SLUICE_DEVICE void note_full(State const& state) const {
+    Trace::passed(full(state.index()), state.phase(), use(state));
+  }
+  SLUICE_DEVICE void note_empty(State const& state) const {
+    Trace::passed(empty(state.index()), state.phase(), use(state) - 1);
+  }
+  // What the calling lanes are about to do:
+  SLUICE_DEVICE void note_arm(State const& state, uint32_t bytes) const {
+    Trace::arms(full(state.index()), use(state), bytes);
+  }
+  SLUICE_DEVICE void note_expect(State const& state, uint32_t bytes) const {
+    Trace::expects(full(state.index()), use(state), bytes);
+  }
+  SLUICE_DEVICE void note_commit(State const& state) const {
+    Trace::arrives(full(state.index()), use(state));
+  }
+  SLUICE_DEVICE void note_commit_at(State const& state, uint32_t rank) const {
+    Trace::arrives_at(full(state.index()), use(state), rank);
+  }
+  SLUICE_DEVICE void note_release(State const& state) const {
+    Trace::arrives(empty(state.index()), use(state));
+  }
+  SLUICE_DEVICE void note_release_at(State const& state, uint32_t rank) const {
+    Trace::arrives_at(empty(state.index()), use(state), rank);
+  }
+  SLUICE_DEVICE void note_spread_release(State const& state, ReleaseTarget target) const {
+    Trace::arrives_spread(empty(state.index()), use(state), target.cta, target.signals);
   }
 
   SLUICE_DEVICE ConsumerToken try_full(uint32_t stage, uint32_t phase, uint32_t skip_wait) const {
@@ -121,14 +175,21 @@ class StageBarriers {
   }
 
   /// Waits for each stage once, from `state` on: all that was produced has been released.
-  SLUICE_DEVICE void wait_all_empty(PipelineState<Stages> state) const {
+  SLUICE_DEVICE void wait_all_empty(State state) const {
     for (int count = 0; count < static_cast<int>(Stages); ++count) {
-      wait_empty(state.index(), state.phase());
+      wait_empty(state);
       ++state;
     }
   }
 
  private:
+  SLUICE_DEVICE static int use(State const& state) {
+    if constexpr (Stages == 0)
+      return 0;
+    else
+      return static_cast<int>(state.count() / Stages);
+  }
+
   Storage* storage_;
 };
 

@@ -10,7 +10,7 @@
 namespace sluice::detail {
 
 /// `Params_` has a member `role`.
-template <class FullBarrier_, class Params_, int Stages_>
+template <class FullBarrier_, class Params_, int Stages_, class Trace_>
 class StagePipeline {
  public:
   static_assert(Stages_ >= 0, "sluice: a pipeline has no negative number of stages");
@@ -28,6 +28,15 @@ class StagePipeline {
   /// Tells the class from CUTLASS's of the same name.
   static constexpr bool kIsSluice = true;
 
+  /// Where a traced pipeline (last template argument Traced) notes what the calling threads do with it.
+  template <class Recorder>
+  SLUICE_DEVICE void record_in(Recorder& recorder) {
+    static_assert(
+        !std::is_same_v<Trace_, NotTraced>,
+        "sluice: this pipeline is not recorded: give it sluice::Traced as its last template argument");
+    barriers_.record_in(recorder, is_producer(params_.role) || is_consumer(params_.role));
+  }
+
   /// Is the stage free? May sleep shortly. With `skip_wait` the answer is yes.
   SLUICE_DEVICE ProducerToken producer_try_acquire(PipelineState state, uint32_t skip_wait = false) {
     expect_producer("producer_try_acquire", params_.role);
@@ -37,7 +46,11 @@ class StagePipeline {
   /// Blocks until the stage is free, unless `token` says that it is.
   SLUICE_DEVICE void producer_acquire(PipelineState state, ProducerToken token = {BarrierStatus::WaitAgain}) {
     expect_producer("producer_acquire", params_.role);
-    if (token == BarrierStatus::WaitAgain) barriers_.wait_empty(state.index(), state.phase());
+    if (token == BarrierStatus::WaitAgain) {
+      barriers_.wait_empty(state);
+    } else {
+      barriers_.note_empty(state);
+    }
   }
 
   /// Blocks until every stage has been released. In a cluster the producer's last call: peers still signal
@@ -67,7 +80,11 @@ class StagePipeline {
   /// Blocks until the stage is full, unless `token` says that it is.
   SLUICE_DEVICE void consumer_wait(PipelineState state, ConsumerToken token = {BarrierStatus::WaitAgain}) {
     expect_consumer("consumer_wait", params_.role);
-    if (token == BarrierStatus::WaitAgain) barriers_.wait_full(state.index(), state.phase());
+    if (token == BarrierStatus::WaitAgain) {
+      barriers_.wait_full(state);
+    } else {
+      barriers_.note_full(state);
+    }
   }
 
  protected:
@@ -75,7 +92,7 @@ class StagePipeline {
       : params_(params), barriers_(storage) {}
 
   Params params_;
-  StageBarriers<SharedStorage, Stages> barriers_;
+  StageBarriers<SharedStorage, Stages, Trace_> barriers_;
 };
 
 /// Stops where a CTA has fewer threads than consumers.
