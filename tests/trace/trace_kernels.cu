@@ -97,6 +97,8 @@ __global__ void layer1(const int* in, int tiles, sluice::trace::Buffer buffer) {
   for (int i = 0; i < tiles; ++i, ++state) {
     const auto token = pipeline.consumer_try_wait(state);
     pipeline.consumer_wait(state, token);
+    // In a cluster one thread signals each CTA for all of its warpgroup.
+    if constexpr (kCtas > 1) sluice::NamedBarrier::sync(128, 0);
     pipeline.consumer_release(state);
   }
 }
@@ -195,7 +197,7 @@ std::string too_few_slices(const int* in) {
   shape.cta = dim3(160);
   Extent extent;
   extent.warps = 1;
-  extent.lanes_of_warp = 2;
+  extent.slices_of_warp = 2;
   return record(
       layer1<3, 1>, shape, extent,
       [](const Decoded& trace) -> std::string {

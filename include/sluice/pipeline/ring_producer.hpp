@@ -64,6 +64,7 @@ class RingProducerBase {
     SLUICE_DEVICE auto operator()(int trip) const {
       auto& state = producer->state_;
       const auto here = state;
+      producer->places_.barriers.trace().gather();
       producer->places_.barriers.wait_empty(here);
       producer->after_wait();
       ++state;
@@ -174,7 +175,9 @@ class CopyEngineProducer : public detail::RingProducerBase<Facts, CopyEngineProd
   /// filled has been given back. Elsewhere nothing.
   SLUICE_DEVICE ~CopyEngineProducer() {
     if constexpr (Facts::kTargets > 1) {
-      if (this->is_mine_) this->places_.barriers.wait_all_empty(this->state_);
+      if (!this->is_mine_) return;
+      this->places_.barriers.trace().gather();
+      this->places_.barriers.wait_all_empty(this->state_);
     }
   }
 

@@ -9,6 +9,7 @@
 #include <algorithm>
 #include <array>
 #include <cstring>
+#include <map>
 #include <string>
 #include <vector>
 
@@ -95,6 +96,10 @@ class Decoder {
     clocks_.settle(nominal_rate);
     out_.is_clock_measured = clocks_.is_measured();
     for (uint32_t i = 0; i < slices; ++i) gather_rings(i);
+    for (auto& [cta, rings] : known_) {
+      std::stable_sort(rings.begin(), rings.end(),
+                       [](const KnownRing& a, const KnownRing& b) { return a.since > b.since; });
+    }
     std::sort(out_.rings.begin(), out_.rings.end(), [](const RingPlace& a, const RingPlace& b) {
       return a.full != b.full ? a.full < b.full : a.stages < b.stages;
     });
@@ -127,7 +132,8 @@ class Decoder {
   void for_records(uint32_t number, See see) const {
     const SliceHead head = head_of(number);
     if (head.is_taken == 0 || head.begin.time == 0) return;
-    for (uint32_t i = 0; i < buffer_.slice_records; ++i) {
+    const uint32_t made = head.end.time == 0 ? buffer_.slice_records : head.count;
+    for (uint32_t i = 0; i < std::min(made, buffer_.slice_records); ++i) {
       const Record record = record_of(number, i);
       if (record.kind == RecordKind::None) return;
       see(record);
@@ -136,10 +142,13 @@ class Decoder {
 
   static RingPlace ring_of(const Record& record) { return {record.half, record.a & 0xffff, record.a >> 16}; }
 
+  /// Who tells of a ring, and who uses it, may write to different slices.
   void gather_rings(uint32_t number) {
+    slice_ = head_of(number);
     for_records(number, [&](const Record& record) {
       if (record.kind != RecordKind::Ring) return;
       const RingPlace ring = ring_of(record);
+      known_[slice_.cta].push_back({time_of(record), ring});
       if (std::find(out_.rings.begin(), out_.rings.end(), ring) == out_.rings.end())
         out_.rings.push_back(ring);
     });
@@ -147,7 +156,6 @@ class Decoder {
 
   void read_slice(uint32_t number) {
     slice_ = head_of(number);
-    known_.clear();
     open_ = kNone;
     role_ = kNone;
     for_records(number, [&](const Record& record) { read(record); });
@@ -162,9 +170,7 @@ class Decoder {
   void read(const Record& r) {
     switch (r.kind) {
       case RecordKind::None:
-        return;
       case RecordKind::Ring:
-        known_.insert(known_.begin(), ring_of(r));
         return;
       case RecordKind::Names:
         return keep_name(r);
@@ -229,9 +235,9 @@ class Decoder {
     Event& event = add(kind, r);
     event.barrier = uint32_t{r.half} * 8;
     event.phase = static_cast<int32_t>(r.a);
-    for (const RingPlace& ring : known_) {
+    for (const auto& [since, ring] : known_[slice_.cta]) {
       const bool is_full = r.half - ring.full < ring.stages;
-      if (!is_full && r.half - ring.empty >= ring.stages) continue;
+      if (since > event.t || (!is_full && r.half - ring.empty >= ring.stages)) continue;
       event.ring =
           static_cast<int>(std::find(out_.rings.begin(), out_.rings.end(), ring) - out_.rings.begin());
       event.is_empty = !is_full;
@@ -298,6 +304,11 @@ class Decoder {
     }
   }
 
+  struct KnownRing {
+    uint64_t since;
+    RingPlace ring;
+  };
+
   static constexpr std::size_t kNone = static_cast<std::size_t>(-1);
 
   const Buffer& buffer_;
@@ -306,8 +317,8 @@ class Decoder {
   const unsigned char* slices_;
   ClockMap clocks_;
   SliceHead slice_{};
-  std::vector<RingPlace> known_;  ///< to the slice's lane, the newest first
-  std::size_t open_ = kNone;      ///< the wait that has not ended
+  std::map<uint32_t, std::vector<KnownRing>> known_;  ///< in each CTA, the newest first
+  std::size_t open_ = kNone;                          ///< the wait that has not ended
   std::size_t role_ = kNone;
 };
 

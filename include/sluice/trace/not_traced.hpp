@@ -37,6 +37,9 @@ class NotTraced {
   SLUICE_DEVICE static void store_wait_ends() {}
   SLUICE_DEVICE static void commits_stores() {}
 
+  /// The lanes of the calling warp are about to do something together.
+  SLUICE_DEVICE static void gather() {}
+
   /// How often something has happened, where only records need it.
   struct Count {
     SLUICE_DEVICE static int value() { return 0; }

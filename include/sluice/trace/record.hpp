@@ -2,8 +2,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // What lies in a trace buffer between the kernel that writes it and the host that reads it: slices of records
-// of 16 bytes. A slice belongs to one lane, so that writing needs neither atomics nor a look at what others
-// do. A lane takes a slice with its first record; one lane of those that act together records for all.
+// of 16 bytes. A slice belongs to a warp that acts as a whole, or to the lowest of some lanes that act
+// without the others, so that writing needs neither atomics nor a look at what others do. It is taken with
+// the first record.
 #pragma once
 
 #include "sluice/arch/config.hpp"
@@ -57,8 +58,8 @@ struct Moment {
   uint64_t time;   ///< nanoseconds
 };
 
-/// In front of a slice's records. A kernel that did not end leaves `count` 0 and the records behind it.
-struct alignas(16) SliceHead {
+/// In front of a slice's records. A kernel that did not end leaves `end` and `count` 0.
+struct alignas(128) SliceHead {
   uint32_t cta;
   uint32_t warp;
   uint32_t sm;
@@ -67,15 +68,13 @@ struct alignas(16) SliceHead {
   Moment end;
   uint32_t count;  ///< records made, those that had no room included
   uint32_t is_taken;
-  uint64_t reserved;
 };
-static_assert(sizeof(SliceHead) == 64);
+static_assert(sizeof(SliceHead) == 128);
 
 /// In front of all slices.
-struct alignas(16) BufferHead {
+struct alignas(128) BufferHead {
   uint32_t taken;  ///< slices that were asked for, which may be more than there are
-  uint32_t reserved;
-  uint64_t lost;  ///< records of lanes that got no slice
+  uint64_t lost;   ///< records that got no slice
 };
 
 /// A trace buffer as a kernel takes it, by value. The default records nothing.
@@ -87,7 +86,7 @@ struct Buffer {
   uint32_t ctas = 0;
 
   SLUICE_HOST_DEVICE static constexpr uint64_t slice_bytes(uint32_t records) {
-    return sizeof(SliceHead) + uint64_t{records} * sizeof(Record);
+    return sizeof(SliceHead) + (uint64_t{records} + 7) / 8 * 8 * sizeof(Record);  // whole lines
   }
   SLUICE_HOST_DEVICE static constexpr uint64_t bytes(uint32_t slices, uint32_t records) {
     return sizeof(BufferHead) + slices * slice_bytes(records);

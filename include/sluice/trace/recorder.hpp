@@ -48,12 +48,20 @@ SLUICE_DEVICE Moment moment() {
   return now;
 }
 
+inline constexpr uint32_t kWholeWarp = 0xffffffff;
+
 SLUICE_DEVICE uint32_t active_lanes() {
 #if defined(__CUDA_ARCH__)
   return __activemask();
 #else
   return 1;
 #endif
+}
+
+/// These lanes, which all call it, go on as one. Something that they do as one is surer of that than a
+/// barrier.
+SLUICE_DEVICE void meet([[maybe_unused]] uint32_t lanes) {
+  SLUICE_PTX("{\n\t.reg .pred met;\n\telect.sync _|met, %0;\n\t}" ::"r"(lanes) : "memory");
 }
 
 SLUICE_DEVICE uint32_t count_lanes(uint32_t lanes) {
@@ -142,13 +150,18 @@ class Role {
 class Recorder {
  public:
   SLUICE_DEVICE explicit Recorder(Buffer const& buffer)
-      : buffer_(buffer), is_on_(detail::linear_cta() - buffer.first_cta < buffer.ctas) {}
+      : buffer_(buffer),
+        lane_(detail::linear_thread() % kThreadsPerWarp),
+        is_on_(detail::linear_cta() - buffer.first_cta < buffer.ctas) {}
   Recorder(Recorder const&) = delete;
   Recorder& operator=(Recorder const&) = delete;
 
   /// Closes what this lane has recorded. Each thread, by returning.
   SLUICE_DEVICE ~Recorder() {
-    if (count_ != 0) close(buffer_.head, slice_, count_);
+    if (alone_.count != 0) close(buffer_.head, alone_);
+    if (lane_ < together_.count % kLineRecords)
+      write_kept(together_.count / kLineRecords * kLineRecords + lane_);
+    if (lane_ == 0 && together_.count != 0) close(buffer_.head, together_);
   }
 
   /// Until the result's life ends the calling lanes have this role. A name has at most ten letters.
@@ -192,7 +205,7 @@ class Recorder {
   SLUICE_DEVICE void wait_passes(uint64_t const* barrier, int phase) {
     wait_passes(barrier, phase, phase & 1);
   }
-  /// Before and after a wait that has to wait.
+  /// Before and after a wait that has to wait; by the same lanes.
   SLUICE_DEVICE void wait_begins(uint64_t const* barrier, int phase) {
     wait_begins(barrier, phase, phase & 1);
   }
@@ -242,6 +255,13 @@ class Recorder {
   }
 
  private:
+  static constexpr uint32_t kLineRecords = 8;  ///< 128 bytes
+
+  /// A Record in registers.
+  struct Words {
+    uint32_t clock, head, a, b;
+  };
+
   template <int Size>
   SLUICE_DEVICE void note_name(RecordKind kind, char const (&name)[Size]) {
     static_assert(Size <= 11, "sluice: a name in a trace has at most 10 letters");
@@ -254,26 +274,53 @@ class Recorder {
          bytes | detail::count_lanes(detail::active_lanes()) << 24);
   }
 
-  /// The lowest of the calling lanes writes one record.
+  /// Where this lane writes, alone or with its whole warp.
+  struct Place {
+    SliceHead* slice = nullptr;
+    uint32_t count = 0;  ///< records made there
+  };
+
   SLUICE_DEVICE void note(RecordKind kind, uint16_t half, uint32_t a, uint32_t b) {
     if (!is_on_) return;
-    if (!detail::is_lowest_of(detail::active_lanes())) return;
-    if (count_ == 0) slice_ = open(buffer_);
-    if (slice_ != nullptr && count_ < buffer_.slice_records) {
-      uint64_t const now = detail::sm_clock();
-      // As one store of 16 bytes.
-      uint32_t const high =
-          (now >> 32 & 0xff) | static_cast<uint32_t>(kind) << 8 | static_cast<uint32_t>(half) << 16;
-      store(reinterpret_cast<Record*>(slice_ + 1) + count_, static_cast<uint32_t>(now), high, a, b);
+    uint32_t const lanes = detail::active_lanes();
+    if (lanes == detail::kWholeWarp) {
+      note_together(kind, half, a, b);
+    } else if (detail::is_lowest_of(lanes)) {
+      if (alone_.count == 0) alone_.slice = open(buffer_);
+      if (alone_.slice != nullptr && alone_.count < buffer_.slice_records)
+        write(alone_.slice, alone_.count, make_words(kind, half, a, b));
+      ++alone_.count;
     }
-    ++count_;
   }
 
-  SLUICE_DEVICE static void store([[maybe_unused]] Record* record, [[maybe_unused]] uint32_t x,
-                                  [[maybe_unused]] uint32_t y, [[maybe_unused]] uint32_t z,
-                                  [[maybe_unused]] uint32_t w) {
+  /// A whole warp keeps a line of records, one in each of its first lanes, and writes it when it is full:
+  /// memory is written in lines, and one record would cost as much of it as eight.
+  SLUICE_DEVICE void note_together(RecordKind kind, uint16_t half, uint32_t a, uint32_t b) {
+    if (together_.count == 0) together_.slice = open_together(buffer_, lane_);
+    uint32_t const place = together_.count % kLineRecords;
+    Words const words = make_words(kind, half, a, b);
+    if (lane_ == place) kept_ = words;
+    ++together_.count;
+    if (place == kLineRecords - 1 && lane_ < kLineRecords) write_kept(together_.count - kLineRecords + lane_);
+  }
+
+  SLUICE_DEVICE static Words make_words(RecordKind kind, uint16_t half, uint32_t a, uint32_t b) {
+    uint64_t const now = detail::sm_clock();
+    return {static_cast<uint32_t>(now),
+            static_cast<uint32_t>(now >> 32 & 0xff) | static_cast<uint32_t>(kind) << 8 |
+                static_cast<uint32_t>(half) << 16,
+            a, b};
+  }
+
+  SLUICE_DEVICE void write_kept(uint32_t place) const {
+    if (together_.slice != nullptr && place < buffer_.slice_records) write(together_.slice, place, kept_);
+  }
+
+  /// As one store of 16 bytes.
+  SLUICE_DEVICE static void write([[maybe_unused]] SliceHead* slice, [[maybe_unused]] uint32_t place,
+                                  [[maybe_unused]] Words const& words) {
 #if defined(__CUDA_ARCH__)
-    *reinterpret_cast<uint4*>(record) = make_uint4(x, y, z, w);
+    reinterpret_cast<uint4*>(slice + 1)[place] = make_uint4(words.clock, words.head, words.a, words.b);
 #endif
   }
 
@@ -295,21 +342,33 @@ class Recorder {
 #endif
   }
 
-  SLUICE_DEVICE_COLD static void close([[maybe_unused]] BufferHead* head, [[maybe_unused]] SliceHead* slice,
-                                       [[maybe_unused]] uint32_t count) {
+  /// Takes one for the whole warp, whose lanes all call it.
+  SLUICE_DEVICE_COLD static SliceHead* open_together([[maybe_unused]] Buffer buffer,
+                                                     [[maybe_unused]] uint32_t lane) {
 #if defined(__CUDA_ARCH__)
-    if (slice == nullptr) {
-      atomicAdd(reinterpret_cast<unsigned long long*>(&head->lost), count);
+    uint64_t const slice = lane == 0 ? reinterpret_cast<uint64_t>(open(buffer)) : 0;
+    return reinterpret_cast<SliceHead*>(__shfl_sync(detail::kWholeWarp, slice, 0));
+#else
+    return nullptr;
+#endif
+  }
+
+  SLUICE_DEVICE_COLD static void close([[maybe_unused]] BufferHead* head, [[maybe_unused]] Place place) {
+#if defined(__CUDA_ARCH__)
+    if (place.slice == nullptr) {
+      atomicAdd(reinterpret_cast<unsigned long long*>(&head->lost), place.count);
       return;
     }
-    slice->end = detail::moment();
-    slice->count = count;
+    place.slice->end = detail::moment();
+    place.slice->count = place.count;
 #endif
   }
 
   Buffer buffer_;
-  SliceHead* slice_ = nullptr;
-  uint32_t count_ = 0;  ///< records that this lane has made
+  Place alone_;
+  Place together_;
+  Words kept_{};
+  uint32_t lane_;
   bool is_on_;
 };
 

@@ -40,9 +40,9 @@ using RecordingError = host::Error<RecordingRule>;
 struct Extent {
   uint32_t ctas = 1;        ///< so many, from first_cta on; whole clusters, or their peers are missing
   uint32_t warps = 4;       ///< warps of a CTA that record
-  uint32_t records = 4096;  ///< records that a warp has room for, 16 bytes each
+  uint32_t records = 4096;  ///< records that a slice has room for, 16 bytes each
   uint32_t first_cta = 0;
-  uint32_t lanes_of_warp =
+  uint32_t slices_of_warp =
       2;  ///< lanes of a warp that record by themselves, such as a producer's elected one
 };
 
@@ -57,17 +57,18 @@ class Recording {
   /// Makes room. The buffer is empty afterwards.
   RecordingError allocate(const Extent& extent) {
     RecordingError error;
-    if (extent.ctas == 0 || extent.warps == 0 || extent.records == 0 || extent.lanes_of_warp == 0) {
-      error.set(RecordingRule::NoRoom,
-                "a recording of %u CTAs, %u warps of each, %u lanes of a warp and %u records of a lane holds "
-                "nothing: "
-                "ask for at least 1 of each",
-                extent.ctas, extent.warps, extent.lanes_of_warp, extent.records);
+    if (extent.ctas == 0 || extent.warps == 0 || extent.records == 0 || extent.slices_of_warp == 0) {
+      error.set(
+          RecordingRule::NoRoom,
+          "a recording of %u CTAs, %u warps of each, %u slices of a warp and %u records of a slice holds "
+          "nothing: "
+          "ask for at least 1 of each",
+          extent.ctas, extent.warps, extent.slices_of_warp, extent.records);
       return error;
     }
     cudaFree(buffer_.head);
     buffer_ = Buffer{};
-    const uint32_t slices = extent.ctas * extent.warps * extent.lanes_of_warp;
+    const uint32_t slices = extent.ctas * extent.warps * extent.slices_of_warp;
     void* memory = nullptr;
     if (!check(cudaMalloc(&memory, Buffer::bytes(slices, extent.records)), "cudaMalloc", error)) return error;
     buffer_.head = static_cast<BufferHead*>(memory);
@@ -75,7 +76,7 @@ class Recording {
     buffer_.slice_records = extent.records;
     buffer_.first_cta = extent.first_cta;
     buffer_.ctas = extent.ctas;
-    clear(error);
+    check(cudaMemset(memory, 0, Buffer::bytes(slices, extent.records)), "cudaMemset", error);
     return error;
   }
 
@@ -164,9 +165,12 @@ class Recording {
     return false;
   }
 
+  /// Heads alone: a kernel that has ended says how many records are its own.
   bool clear(RecordingError& error) const {
-    const std::size_t bytes = Buffer::bytes(buffer_.slices, buffer_.slice_records);
-    return check(cudaMemset(buffer_.head, 0, bytes), "cudaMemset", error);
+    return check(cudaMemset(buffer_.head, 0, sizeof(BufferHead)), "cudaMemset", error) &&
+           check(cudaMemset2D(buffer_.head + 1, Buffer::slice_bytes(buffer_.slice_records), 0,
+                              sizeof(SliceHead), buffer_.slices),
+                 "cudaMemset2D", error);
   }
 
   Buffer buffer_;

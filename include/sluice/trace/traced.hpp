@@ -25,8 +25,11 @@ class Traced {
     if (barrier.test_wait(parity)) {
       recorder_->wait_passes(word, phase, parity);
     } else {
+      uint32_t const lanes = trace::detail::active_lanes();
       recorder_->wait_begins(word, phase, parity);
       barrier.wait(parity, site);
+      // Those who began together end together, or their records would not meet.
+      trace::detail::meet(lanes);
       recorder_->wait_ends(word, phase, parity);
     }
   }
@@ -76,6 +79,12 @@ class Traced {
   }
   /// What commits_stores says.
   SLUICE_DEVICE void stage_bytes(uint32_t bytes) { stage_bytes_ = bytes; }
+
+  /// The lanes of the calling warp are about to do something together: they meet, so that one record tells of
+  /// all.
+  SLUICE_DEVICE void gather() const {
+    if (recorder_ != nullptr) trace::detail::meet(trace::detail::kWholeWarp);
+  }
 
   /// How often something has happened, where only records need it.
   class Count {
