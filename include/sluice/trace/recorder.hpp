@@ -293,8 +293,7 @@ class Recorder {
     }
   }
 
-  /// A whole warp keeps a line of records, one in each of its first lanes, and writes it when it is full:
-  /// memory is written in lines, and one record would cost as much of it as eight.
+  /// A whole warp keeps a line of records, one in each of its first lanes, and writes it when it is full.
   SLUICE_DEVICE void note_together(RecordKind kind, uint16_t half, uint32_t a, uint32_t b) {
     if (together_.count == 0) together_.slice = open_together(buffer_, lane_);
     uint32_t const place = together_.count % kLineRecords;
