@@ -4,6 +4,11 @@
 // Which checker hears of which event, and in which order.
 #include "check/checker.hpp"
 
+#include <utility>
+#include <vector>
+
+#include "check/fault_words.hpp"
+
 namespace sluice::check {
 
 using event::Kind;
@@ -19,6 +24,7 @@ void Checker::receive(const event::Event& e) {
       named_.begin_launch();
       registers_.begin_launch();
       tiles_.begin_launch();
+      maps_.begin_launch();
       deadlock_.begin_launch(*e.details);
       return;
     case Kind::LaunchEnd:
@@ -92,6 +98,13 @@ void Checker::receive(const event::Event& e) {
       return;
     case Kind::BrokenRule:
       return add_broken_rule(e);
+    case Kind::ProxyFence:
+      maps_.apply(e);
+      order_.apply(e);
+      return;
+    case Kind::TensorMapUse:
+      maps_.apply(e);
+      return;
     case Kind::DependencyWait:
       dependent_.apply(e);
       return;
@@ -106,22 +119,26 @@ void Checker::receive(const event::Event& e) {
 
 void Checker::add_broken_rule(const event::Event& e) {
   const event::BrokenRule& rule = *e.rule;
+  std::vector<Spot> spots = {{e.origin, rule.label}};
+  if (rule.cause != event::kNoIndex && rule.cause != e.origin)
+    spots.push_back({rule.cause, rule.cause_label});
   findings_.add({.name = rule.name,
                  .level = rule.is_warning ? report::Level::Warning : report::Level::Error,
                  .headline = rule.headline,
                  .agent = agent_text(e),
-                 .spots = {{e.origin, rule.label}},
+                 .spots = std::move(spots),
                  .why = rule.why,
                  .help = rule.help});
 }
 
 void Checker::add_fault(const char* name, std::string message, uint32_t origin, std::string agent) {
+  const FaultWords words = fault_words(name);
   findings_.add({.name = name,
                  .headline = std::move(message),
                  .agent = std::move(agent),
                  .spots = {{origin, ""}},
-                 .why = "",
-                 .help = ""});
+                 .why = words.why,
+                 .help = words.help});
 }
 
 }  // namespace sluice::check

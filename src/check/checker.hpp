@@ -16,6 +16,7 @@
 #include "check/order.hpp"
 #include "check/races.hpp"
 #include "check/swizzled_tiles.hpp"
+#include "check/tensor_maps.hpp"
 #include "check/wgmma_registers.hpp"
 #include "event/event.hpp"
 #include "report/diagnostic.hpp"
@@ -44,6 +45,7 @@ class Checker : public event::Sink {
   NamedBarriers named_{order_, findings_};
   WgmmaRegisters registers_{findings_};
   DependentLaunch dependent_{order_, findings_};
+  TensorMaps maps_{order_, races_, findings_};
   SwizzledTiles tiles_{order_, findings_};
   Deadlock deadlock_{order_, ledger_, named_, findings_};
 };

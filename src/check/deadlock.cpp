@@ -101,8 +101,13 @@ void Deadlock::judge() {
 void Deadlock::add_waits(Finding& f, const Barrier& b) const {
   for (const Waiter& w : stuck_) {
     if (barrier_of(w) != &b) continue;
-    add_spot(f, w.origin, fmt::format("{} waits here", lanes_text(w.warp, w.lanes)));
+    add_spot(f, w.origin, waits_text(w) + " here");
   }
+}
+
+std::string Deadlock::waits_text(const Waiter& w) {
+  const bool several = (w.lanes & (w.lanes - 1)) != 0 && w.lanes != kAllLanes;
+  return lanes_text(w.warp, w.lanes) + (several ? " wait" : " waits");
 }
 
 std::string Deadlock::waits_text() const {
@@ -148,7 +153,10 @@ bool Deadlock::judge_bytes(const Barrier& b) {
   const std::string name = ledger_.name_of(b);
   Finding f;
   const bool expected = b.now.expected_bytes != 0;
-  f.name = b.tx > 0 ? "tx-bytes-never-arrive" : expected ? "tx-bytes-exceed" : "expect-tx-missing";
+  f.name = b.tx > 0            ? "tx-bytes-never-arrive"
+           : expected          ? "tx-bytes-exceed"
+           : b.now.peers_bring ? "multicast-mask-mismatch"
+                               : "expect-tx-missing";
   f.headline = expected ? fmt::format("{} expects {} bytes and its copies bring {}", name,
                                       b.now.expected_bytes, b.now.brought_bytes)
                         : fmt::format("copies bring {} bytes to {}, and nobody expects them",
@@ -181,7 +189,7 @@ bool Deadlock::judge_expectation(const Barrier& b) {
     add_spot(f, c.origin, fmt::format("announces {} bytes and does not arrive", c.amount));
   for (const Contribution& c : b.now.copies) add_spot(f, c.origin, fmt::format("brings {} bytes", c.amount));
   add_waits(f, b);
-  add_spot(f, b.init_origin, fmt::format("initialised for {} arrivals", b.count));
+  add_spot(f, b.init_origin, "initialised for " + counted(b.count, "arrival"));
   f.state = ledger_.state_of(b);
   f.why = "mbarrier.expect_tx raises the bytes due and is no arrival; the phase still waits for one";
   f.help = "use mbarrier.arrive.expect_tx, or arrive after expect_tx";
@@ -198,7 +206,7 @@ bool Deadlock::judge_unarmed(const Barrier& b) {
                            b.now.brought_bytes, ledger_.name_of(b));
   for (const Contribution& c : b.now.copies) add_spot(f, c.origin, fmt::format("brings {} bytes", c.amount));
   add_waits(f, b);
-  add_spot(f, b.init_origin, fmt::format("initialised for {} arrivals", b.count));
+  add_spot(f, b.init_origin, "initialised for " + counted(b.count, "arrival"));
   f.state = ledger_.state_of(b);
   f.why = "a copy completes bytes and is no arrival; the phase still waits for one";
   f.help = "let the thread that issues the copies execute mbarrier.arrive.expect_tx with their bytes";
@@ -216,18 +224,19 @@ bool Deadlock::judge_arrivals(const Barrier& b) {
     const Agent& agent = order_.agent(c.agent);
     if (who.size() < 60) who += (who.empty() ? "" : ", ") + lanes_text(agent.index, c.lanes);
   }
-  f.headline = fmt::format("{} expects {} arrivals, and only {} come: {}", ledger_.name_of(b), b.count,
-                           b.now.arrived, who);
-  add_spot(f, b.init_origin, fmt::format("initialised for {} arrivals", b.count));
+  f.headline =
+      fmt::format("{} expects {}, and only {} {}: {}", ledger_.name_of(b), counted(b.count, "arrival"),
+                  b.now.arrived, b.now.arrived == 1 ? "comes" : "come", who);
+  add_spot(f, b.init_origin, "initialised for " + counted(b.count, "arrival"));
   for (const Contribution& c : b.now.arrivals)
-    add_spot(f, c.origin, fmt::format("{} arrivals in this phase", c.amount));
+    add_spot(f, c.origin, counted(c.amount, "arrival") + " in this phase");
   add_waits(f, b);
   f.state = ledger_.state_of(b);
   if (!missing.empty())
     f.state += fmt::format("\nmissing in this phase, though they arrive elsewhere: {}", missing);
   f.why = "every thread that could still arrive waits itself, so the phase cannot complete";
-  f.help = missing.empty() ? fmt::format("initialise it for {} arrivals, or let all {} threads arrive",
-                                         b.now.arrived, b.count)
+  f.help = missing.empty() ? fmt::format("initialise it for {}, or let all {} threads arrive",
+                                         counted(b.now.arrived, "arrival"), b.count)
                            : "let the missing threads arrive in every phase";
   add(std::move(f));
   return true;
@@ -279,9 +288,7 @@ bool Deadlock::judge_named() {
                                    g.threads, g.arrived);
     for (const Waiter& other : stuck_) {
       if (other.cta == w.cta && other.waiting == Waiting::NamedBarrier)
-        add_spot(
-            f, other.origin,
-            fmt::format("{} waits here at barrier {}", lanes_text(other.warp, other.lanes), other.detail));
+        add_spot(f, other.origin, fmt::format("{} here at barrier {}", waits_text(other), other.detail));
     }
     for (const uint32_t origin : g.origins) add_spot(f, origin, "comes to this generation");
     f.state = fmt::format("barrier {} of cta {}: {} of {} threads have come", w.detail, w.cta, g.arrived,
@@ -333,9 +340,7 @@ void Deadlock::judge_circle() {
   for (const Waiter& w : stuck_) {
     const Barrier* const b = barrier_of(w);
     add_spot(f, w.origin,
-             b != nullptr
-                 ? fmt::format("{} waits here for {}", lanes_text(w.warp, w.lanes), ledger_.name_of(*b))
-                 : fmt::format("{} waits here", lanes_text(w.warp, w.lanes)));
+             b != nullptr ? waits_text(w) + " here for " + ledger_.name_of(*b) : waits_text(w) + " here");
     at_start &= b == nullptr || b->phase == 0;
   }
   // Where the barriers that are waited for get their arrivals from, at other times or at their neighbours.
@@ -347,7 +352,16 @@ void Deadlock::judge_circle() {
     }
   }
   f.why = "each of them waits for what another one would do next";
-  f.help = at_start
+  const std::vector<const Barrier*> all = awaited();
+  const bool one_place = !all.empty() && std::all_of(all.begin(), all.end(), [&](const Barrier* b) {
+    return b->offset == all.front()->offset && b->phase == 0 && b->now.arrived == 0;
+  });
+  f.help = one_place
+               ? fmt::format(
+                     "no thread ever arrives on {}: look for the one that should, and for what keeps it "
+                     "away (a condition, or a barrier of the CTA that it waits at)",
+                     ledger_.name_of(*all.front()))
+           : at_start
                ? "all stages start free: a producer's first wait is for the phase before the first (parity 1)"
                : "look for an arrival that is left out in this phase, or for index and parity of the waits";
   add(std::move(f));

@@ -53,6 +53,7 @@ class Deadlock {
   void add(Finding f);
   std::string missing_text(const Barrier& b) const;
   std::string waits_text() const;
+  static std::string waits_text(const Waiter& w);  ///< "warp 2 lanes 1-31 wait"
 
   Order& order_;
   Ledger& ledger_;

@@ -27,6 +27,44 @@ std::string readable(const std::string& symbol) {
   return event::readable(symbol);
 }
 
+std::string bare_function(const std::string& readable) {
+  std::string name;
+  int depth = 0;  // of template arguments
+  for (size_t i = 0; i < readable.size(); ++i) {
+    const char c = readable[i];
+    // "operator" names and "(anonymous namespace)" hold such characters themselves.
+    if (readable.compare(i, 8, "operator") == 0) return readable;
+    if (readable.compare(i, 11, "(anonymous ") == 0 && depth == 0) {
+      i = readable.find(')', i);
+      if (i == std::string::npos) return readable;
+      if (readable.compare(i + 1, 2, "::") == 0) i += 2;
+      continue;
+    }
+    if (c == '(' && depth == 0) break;
+    if (c == '<') ++depth;
+    if (depth == 0 && c == ' ')
+      name.clear();  // what stands before is the result's type
+    else if (depth == 0)
+      name += c;
+    if (c == '>') --depth;
+  }
+  // Scopes that the compiler or a library's versions have put in between.
+  std::string kept;
+  for (size_t at = 0; at <= name.size();) {
+    size_t end = name.find("::", at);
+    if (end == std::string::npos) end = name.size();
+    const std::string part = name.substr(at, end - at);
+    const bool added = part.rfind("_INTERNAL_", 0) == 0 || (part.rfind("__", 0) == 0 && end != name.size());
+    if (!added) kept += (kept.empty() ? "" : "::") + part;
+    at = end + 2;
+  }
+  return kept.empty() ? readable : kept;
+}
+
+std::string counted(uint64_t number, const char* one) {
+  return fmt::format("{} {}{}", number, one, number == 1 ? "" : "s");
+}
+
 std::string lanes_text(uint32_t warp, uint32_t lanes) {
   if (lanes == 0xffffffffu || lanes == 0) return fmt::format("warp {}", warp);
   if ((lanes & (lanes - 1)) == 0) return fmt::format("warp {} lane {}", warp, std::countr_zero(lanes));
@@ -81,7 +119,7 @@ report::Place Findings::place_of(const Spot& spot) const {
   place.line = first->line;
   place.column = first->column;
   place.inlined.assign(first + 1, frames.end());
-  if (first != frames.begin()) place.library = frames.front().function;
+  if (first != frames.begin()) place.library = bare_function(frames.front().function);
   return place;
 }
 
@@ -97,6 +135,7 @@ report::Diagnostic Findings::diagnose(const Counted& counted) const {
   d.state = f.state;
   d.why = f.why;
   d.help = f.help;
+  d.notes = f.notes;
   d.times = counted.times;
   d.unit = "times in this launch";
   return d;

@@ -217,7 +217,10 @@ void Ledger::check_visible(Barrier& b, const Event& e, const char* what) {
                  : "a thread of another CTA may use a barrier only after the cluster barrier",
        .help = b.cta == e.cta ? "put __syncthreads() between the initialisation and the first use"
                               : "execute fence.mbarrier_init.release.cluster after the init, then "
-                                "barrier.cluster.arrive and wait in all threads"});
+                                "barrier.cluster.arrive and wait in all threads",
+       .notes = b.init_fenced
+                    ? std::vector<std::string>{}
+                    : std::vector<std::string>{"no fence.mbarrier_init has been executed for it either"}});
 }
 
 void Ledger::end_cta(uint32_t cta) {
@@ -229,7 +232,9 @@ void Ledger::end_cta(uint32_t cta) {
     const PhaseEntry& entry = open ? b.now : b.last;
     if (unseen && b.tx < 0 && !entry.copies.empty()) {
       const bool expected = entry.expected_bytes != 0;
-      findings_.add({.name = expected ? "tx-bytes-exceed" : "expect-tx-missing",
+      findings_.add({.name = expected            ? "tx-bytes-exceed"
+                             : entry.peers_bring ? "multicast-mask-mismatch"
+                                                 : "expect-tx-missing",
                      .headline = fmt::format("copies bring {} bytes to {}, which expects {}",
                                              entry.brought_bytes, name_of(b), entry.expected_bytes),
                      .agent = fmt::format("cta {}", cta),

@@ -59,7 +59,7 @@ void Ledger::check_order(Barrier& b, const Event& e, WarpOrder& w, Strand& stran
     if (c.origin != e.origin && f.spots.size() < 3)
       f.spots.push_back({c.origin, "arrivals of the phase before"});
   }
-  f.spots.push_back({b.init_origin, fmt::format("initialised for {} arrivals", b.count)});
+  f.spots.push_back({b.init_origin, "initialised for " + counted(b.count, "arrival")});
   f.state = state_of(b);
   f.why = fmt::format(
       "nobody who is ordered before this arrival has waited for phase {}, so the arrival may as "
@@ -96,9 +96,9 @@ void Ledger::arrive(const Event& e) {
     f.agent = agent_text(e);
     f.spots = {{e.origin, fmt::format("arrival {} of {}", b->now.arrived, b->count)}};
     for (const Contribution& c : b->now.arrivals) {
-      if (c.origin != e.origin) f.spots.push_back({c.origin, fmt::format("{} arrivals", c.amount)});
+      if (c.origin != e.origin) f.spots.push_back({c.origin, counted(c.amount, "arrival")});
     }
-    f.spots.push_back({b->init_origin, fmt::format("initialised for {} arrivals", b->count)});
+    f.spots.push_back({b->init_origin, "initialised for " + counted(b->count, "arrival")});
     f.state = state_of(*b);
     f.why =
         "all expected arrivals of the phase have been made; only bytes are still due, and the count runs "
@@ -145,6 +145,7 @@ void Ledger::complete(const Event& e) {
   add_contribution(b->now.copies, e.origin, e.operation != 0 ? b->copies : order_.warp(e).agent, e.lanes,
                    static_cast<uint64_t>(bytes));
   if (const Order::Operation* const op = order_.find_operation(e.operation)) {
+    b->now.peers_bring |= op->cta != b->cta;
     order_.release(b->collecting, op->start, b->cta);
     order_.raise(b->collecting.own, b->copies, kAllLanes, static_cast<Time>(b->phase + 1));
   } else if (e.operation == 0) {

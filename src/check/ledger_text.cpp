@@ -22,14 +22,19 @@ std::vector<const Barrier*> Ledger::siblings(const Barrier& b) const {
 }
 
 std::string Ledger::name_of(const Barrier& b) const {
-  if (!findings_.symbol_name(b.offset).empty()) return findings_.barrier_name(b.offset);
+  // A symbol that is the barrier's own, or an array of barriers, is the best name; one of a larger struct
+  // only says where in it the barrier lies.
+  const std::string place = findings_.barrier_name(b.offset);
+  const bool has_symbol = !findings_.symbol_name(b.offset).empty();
+  if (has_symbol && place.find("+0x") == std::string::npos) return place;
   const bool empty = std::any_of(b.waiters.begin(), b.waiters.end(), [&](const Contribution& c) {
     return std::find(copiers_.begin(), copiers_.end(), c.agent) != copiers_.end();
   });
-  if (!b.receives_bytes && !empty) return findings_.barrier_name(b.offset);
+  if (!b.receives_bytes && !empty) return place;
   const auto all = siblings(b);
   const auto position = std::find(all.begin(), all.end(), &b) - all.begin();
-  return fmt::format("{}[{}]", b.receives_bytes ? "full" : "empty", position);
+  const std::string role = fmt::format("{}[{}]", b.receives_bytes ? "full" : "empty", position);
+  return has_symbol ? fmt::format("{} ({})", role, place) : role;
 }
 
 std::string Ledger::state_of(const Barrier& b) const {

@@ -166,6 +166,9 @@ class Order {
   /// An operation hands over what its issuer knew.
   void release(SyncPoint& point, const Start& start, uint32_t owner);
 
+  /// What these lanes know now, as an operation that they issue would.
+  Start start_now(WarpOrder& warp, uint32_t lanes);
+
   // --- asynchronous operations --------------------------------------------------------------------------
   struct Operation {
     event::OperationKind kind{};
@@ -186,7 +189,6 @@ class Order {
   void add_own(Knowledge& knowledge, const WarpOrder& warp, uint32_t lanes, Time time);
   void split(WarpOrder& warp, uint32_t lanes);
   void meet(WarpOrder& warp, uint32_t lanes);
-  Start start_now(WarpOrder& warp, uint32_t lanes);
   std::shared_ptr<const Knowledge> shared_start(WarpOrder& warp, uint32_t lanes);
   void begin_cta(const event::Event& e);
   void exit_lanes(const event::Event& e);

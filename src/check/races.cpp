@@ -203,11 +203,32 @@ void Races::compare(Access& access, const Record& older, uint64_t address) {
 
 void Races::note_remote(const Access& access, uint32_t cta) {
   if (access.start != nullptr) return;  // copies are waited for at the barrier that they signal
-  Record& last = remote_[cta][access.record.stamp.agent];
+  const auto [known, is_first] = remote_[cta].try_emplace(access.record.stamp.agent);
+  if (is_first) check_started(access, cta);
+  Record& last = known->second;
   if (last.stamp.time != access.record.stamp.time) last.stamp.lanes = 0;
   const uint32_t lanes = last.stamp.lanes | access.record.stamp.lanes;
   last = access.record;
   last.stamp.lanes = lanes;
+}
+
+/// Threads of a CTA know that another one of the cluster has started once one of its threads is known.
+void Races::check_started(const Access& access, uint32_t cta) {
+  const CtaOrder* const other = order_.find_cta(cta);
+  if (other == nullptr || other->ended) return;
+  const Clock& known = access.strand->known.control;
+  for (const WarpOrder& warp : other->warps)
+    if (known.covers_any(order_.agents(), warp.agent, kAllLanes, 1)) return;
+  findings_.add(
+      {.name = "cluster-exit-early",
+       .headline = fmt::format("cta {} accesses shared memory of cta {}, which may not have started yet",
+                               access.event->cta, cta),
+       .agent = fmt::format("cta {}", access.event->cta),
+       .spots = {{access.record.origin, "(1) " + who(access.record)}},
+       .why = "a CTA's shared memory is there only once the CTA runs, and the CTAs of a cluster start at "
+              "different times",
+       .help = "let all threads of the cluster meet at barrier.cluster before the first access to another "
+               "CTA's shared memory"});
 }
 
 void Races::end_cta(const Event& e) {

@@ -30,6 +30,15 @@ class Races {
   /// Hands over the accesses to global memory of the launch that has ended.
   Shadow take_global() { return std::exchange(global_, {}); }
   void apply(const event::Event& e);
+  /// Calls `f(record)` for the remembered writes to these bytes of global memory.
+  template <class F>
+  void for_global_writes(uint64_t first, uint64_t bytes, F&& f) {
+    global_.for_granules(first, bytes, [&](const Granule& granule, uint16_t mask, uint64_t) {
+      granule.for_overlapping(mask, [&](const Record& record) {
+        if (record.writes()) f(record);
+      });
+    });
+  }
 
  private:
   /// The access that is looked at now.
@@ -54,6 +63,7 @@ class Races {
   void report_scope(Access& access, const Record& older, uint64_t address);
   void overwritten_barrier(const event::Event& e, const Barrier& b);
   void note_remote(const Access& access, uint32_t cta);
+  void check_started(const Access& access, uint32_t cta);
   void end_cta(const event::Event& e);
   std::string place_name(const Access& access, uint64_t address) const;
   std::string who(const Record& record) const;

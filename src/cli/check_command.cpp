@@ -2,6 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // `sluice check`: a program on the engine, with the checkers listening.
+#include <fmt/format.h>
+
 #include "cli/command.hpp"
 #include "cli/run_program.hpp"
 
@@ -11,6 +13,7 @@ namespace {
 struct CheckArguments {
   RunOptions options;
   uint64_t seeds = 0;
+  bool one_seed = false;  ///< --seed alone: this unfair schedule, no fair one
   std::vector<std::string> program;
 };
 
@@ -18,7 +21,12 @@ int check_program(CheckArguments& arguments) {
   if (arguments.program.empty()) return usage_error("which program? none is named", "sluice check");
   if (std::string wrong = finish_run_options(arguments.options); !wrong.empty())
     return usage_error(wrong, "sluice check");
-  arguments.options.settings.tool = "check";
+  cuda::Settings& settings = arguments.options.settings;
+  settings.tool = "check";
+  if (arguments.one_seed) {
+    settings.perturb = true;
+    settings.copies = "shuffled";
+  }
   arguments.options.perturbed_schedules = arguments.seeds;
   return run_program(arguments.options, arguments.program, "sluice check");
 }
@@ -63,10 +71,35 @@ void add_check_command(Tool& tool) {
                    "findings of this earlier --json report are not told")
       ->type_name("FILE")
       ->group(told);
-  check->add_flag("--error-on-warning", arguments->options.warnings_are_errors, "warnings count as findings")
+  check
+      ->add_option("--error-on", arguments->options.error_on,
+                   "the level from which on it is a finding: error or warning (default error)")
+      ->type_name("LEVEL")
+      ->check(CLI::IsMember({"error", "warning"}))
+      ->group(told);
+  check
+      ->add_option("--uninit", arguments->options.settings.uninit,
+                   "bytes that nobody has written and that matter: off, warn or error (default off)")
+      ->type_name("LEVEL")
+      ->check(CLI::IsMember({"off", "warn", "error"}))
+      ->group("How they run");
+  check
+      ->add_option("--max-findings", arguments->options.max_findings,
+                   fmt::format("tell at most N, count the others (default {})", Outcome::kMost))
+      ->type_name("N")
+      ->check(whole_number(1))
+      ->group(told);
+  check
+      ->add_flag("--stop-at-first", arguments->options.stop_at_first,
+                 "end the program when a launch with an error has ended")
       ->group(told);
   tool.program_commands.push_back({check, &arguments->program});
-  check->final_callback([arguments, &tool] { tool.status = check_program(*arguments); });
+  check->get_option("--seed")->description(
+      "the seed of --copies shuffled; alone: run unfair schedule N only");
+  check->final_callback([arguments, check, &tool] {
+    arguments->one_seed = check->count("--seed") != 0 && check->count("--copies") == 0;
+    tool.status = check_program(*arguments);
+  });
 }
 
 }  // namespace sluice::cli

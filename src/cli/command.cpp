@@ -28,6 +28,16 @@ bool Voice::on_terminal() const {
   return file_ == nullptr && isatty(STDERR_FILENO) == 1;
 }
 
+void Voice::use_colors(const std::string& when) {
+  const auto is_set = [](const char* name) {
+    const char* const value = std::getenv(name);
+    return value != nullptr && *value != '\0';
+  };
+  const char* const terminal = std::getenv("TERM");
+  const bool dumb = terminal != nullptr && std::string_view(terminal) == "dumb";
+  colored_ = when == "always" || (when == "auto" && on_terminal() && !is_set("NO_COLOR") && !dumb);
+}
+
 void Voice::clear_progress() {
   if (has_progress_) std::fputs("\r\x1b[K", stderr);
   has_progress_ = false;

@@ -31,12 +31,16 @@ class Voice {
   /// A line that the next one replaces; only on a terminal.
   void progress(std::string_view line);
   bool on_terminal() const;
+  /// When to use colours: always, never, or auto (on a terminal, unless NO_COLOR is set).
+  void use_colors(const std::string& when);
+  bool colored() const { return colored_; }
 
  private:
   void clear_progress();
 
   std::FILE* file_ = nullptr;
   bool has_progress_ = false;
+  bool colored_ = false;
 };
 
 /// Help texts with a usage line of our own, values named without the rules that check them, and no two blank

@@ -143,6 +143,13 @@ void add_run_options(CLI::App& command, RunOptions& options) {
       ->type_name("N")
       ->check(whole_number(1, 255))
       ->group(told);
+  command
+      .add_option("--color", options.color,
+                  "colours: auto, always or never (default auto: on a terminal, unless "
+                  "NO_COLOR is set)")
+      ->type_name("WHEN")
+      ->check(CLI::IsMember({"auto", "always", "never"}))
+      ->group(told);
   command.add_flag("-q,--quiet", options.quiet, "no notes")->group(told);
   command.add_flag("-v,--verbose", options.verbose, "a line per launch; twice: also a line per CUDA call")
       ->group(told);
@@ -182,13 +189,14 @@ std::string finish_run_options(RunOptions& options) {
 
 int conclude(Outcome& outcome, const RunOptions& options, const std::vector<std::string>& program,
              Voice& voice) {
-  outcome.tally.warnings_are_errors = options.warnings_are_errors;
+  outcome.tally.warnings_are_errors = options.error_on == "warning";
   if (options.before_verdict) options.before_verdict(voice);
   for (const report::Diagnostic& diagnostic : outcome.diagnostics) {
-    if (diagnostic.times > 1) {
+    if (diagnostic.times > diagnostic.times_told) {
       voice.say(fmt::format("note: {} {}: {}\n", diagnostic.times, diagnostic.unit, diagnostic.headline));
     }
   }
+  if (outcome.is_enough()) voice.say("note: stopped at the first finding\n");
   if (outcome.left_out != 0) {
     voice.say(fmt::format("note: and {} more diagnostics, counted but not told\n", outcome.left_out));
   }

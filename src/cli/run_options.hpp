@@ -25,7 +25,10 @@ struct RunOptions {
   std::vector<std::string> suppression_files;
   std::string baseline_file;
   int finding_status = 101;
-  bool warnings_are_errors = false;
+  std::string error_on = "error";  ///< the level that counts as a finding: error or warning
+  size_t max_findings = Outcome::kMost;
+  bool stop_at_first = false;
+  std::string color = "auto";
   bool quiet = false;
   int verbose = 0;
   uint64_t perturbed_schedules = 0;  ///< runs of the program after the first one, each with another seed

@@ -48,9 +48,12 @@ Result<void> run_perturbed(const Starter& starter, const RunOptions& options, Vo
     outcome.program_status = first.program_status;
     outcome.signal = first.signal;
     for (size_t i = first.diagnostics.size(); i < outcome.diagnostics.size(); ++i) {
-      outcome.diagnostics[i].notes.push_back(fmt::format("seen under unfair schedule {}", seed));
-      voice.say(fmt::format("note:  seen under unfair schedule {}\n", seed));
+      const std::string note =
+          fmt::format("seen under unfair schedule {0}; repeat it with `--seed {0}`", seed);
+      outcome.diagnostics[i].notes.push_back(note);
+      voice.say(fmt::format("note:  {}\n", note));
     }
+    if (outcome.is_enough()) break;
   }
   return {};
 }
@@ -82,7 +85,7 @@ Result<void> run_schedules(const Starter& starter, const RunOptions& options, cu
                            Voice& voice, Outcome& outcome) {
   SLUICE_ASSIGN_OR_RETURN(
       outcome, supervise(starter, options.settings, reader, voice, options.loudness(), std::move(outcome)));
-  if (outcome.stopped) return {};
+  if (outcome.stopped || outcome.is_enough()) return {};
   return run_perturbed(starter, options, voice, outcome);
 }
 
@@ -110,7 +113,10 @@ int run_program(const RunOptions& options, const std::vector<std::string>& progr
   if (!options.log_file.empty() && !voice.open(options.log_file)) {
     return usage_error(fmt::format("cannot write the log file '{}'", options.log_file), command);
   }
+  voice.use_colors(options.color);
   Outcome outcome;
+  outcome.most = options.max_findings;
+  outcome.stop_at_first = options.stop_at_first;
   if (auto read = read_suppressions(options, outcome.suppressions); !read)
     return usage_error(read.error().text(), command);
   if (!options.launch_file.empty()) return run_launch(options, program, command, voice, std::move(outcome));

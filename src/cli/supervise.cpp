@@ -20,6 +20,8 @@
 
 #include "cli/descendants.hpp"
 
+#include "cli/host_lines.hpp"
+
 namespace sluice::cli {
 namespace {
 
@@ -133,8 +135,10 @@ Result<pid_t> execute(const std::string& file, std::vector<std::string> argument
 
 void pass_reports(cuda::ChannelReader& reader, Outcome& outcome, Voice& voice, Loudness loudness) {
   cuda::Gathered gathered = reader.poll();
-  for (report::Diagnostic& diagnostic : gathered.diagnostics)
+  for (report::Diagnostic& diagnostic : gathered.diagnostics) {
+    find_host_lines(diagnostic);
     take(outcome, std::move(diagnostic), voice, loudness);
+  }
   for (const std::string& line : gathered.log) voice.say(fmt::format("sluice: {}\n", line));
 }
 
@@ -146,9 +150,10 @@ void show_progress(const cuda::ChannelReader& reader, Voice& voice) {
     voice.progress(fmt::format("sluice: a kernel runs for {:.0f} s", seconds));
 }
 
-// Ends a program that was told to end and does not; true if it had to.
-bool enforce_stop(uint64_t& stopped_at) {
-  if (g_stop == 0) return false;
+// Ends a program that was told to end and does not; true if it had to. `enough`: it is told now.
+bool enforce_stop(uint64_t& stopped_at, bool enough) {
+  if (g_stop == 0 && !enough) return false;
+  if (stopped_at == 0 && g_stop == 0) kill(g_child, SIGTERM);
   if (stopped_at == 0) stopped_at = clock_ns();
   if (clock_ns() - stopped_at <= kGraceNs) return false;
   kill(g_child, SIGKILL);
@@ -200,12 +205,13 @@ report::Diagnostic describe(const cuda::Crash& crash) {
 }  // namespace
 
 void take(Outcome& outcome, report::Diagnostic diagnostic, Voice& voice, Loudness loudness) {
+  if (outcome.is_enough()) return;
   if (outcome.suppressions.covers(diagnostic)) {
     ++outcome.suppressed;
     return;
   }
   const bool is_kept =
-      outcome.diagnostics.size() < Outcome::kKept || diagnostic.blame == report::Blame::Internal;
+      outcome.diagnostics.size() < outcome.most || diagnostic.blame == report::Blame::Internal;
   const auto [known, is_new] = outcome.known.try_emplace(
       diagnostic.merge_key(), is_kept ? outcome.diagnostics.size() : Outcome::kLeftOut);
   if (!is_new) {
@@ -218,7 +224,8 @@ void take(Outcome& outcome, report::Diagnostic diagnostic, Voice& voice, Loudnes
     return;
   }
   const bool important = diagnostic.blame != report::Blame::Nobody;
-  if (loudness != Loudness::Quiet || important) voice.say(report::render_text(diagnostic));
+  if (loudness != Loudness::Quiet || important) voice.say(report::render_text(diagnostic, voice.colored()));
+  diagnostic.times_told = diagnostic.times;
   outcome.diagnostics.push_back(std::move(diagnostic));
 }
 
@@ -257,7 +264,7 @@ Result<Outcome> supervise(const Starter& start, cuda::Settings settings, cuda::C
   timespec pause{0, kFirstPauseNs};
   while (waitpid(g_child, &status, WNOHANG) == 0) {
     nanosleep(&pause, nullptr);
-    forced = enforce_stop(stopped_at) || forced;
+    forced = enforce_stop(stopped_at, outcome.is_enough()) || forced;
     pause.tv_nsec = std::min(pause.tv_nsec * 2, kLongestPauseNs);
     if (pause.tv_nsec < kLongestPauseNs) continue;
     pass_reports(reader, outcome, voice, loudness);
@@ -271,7 +278,7 @@ Result<Outcome> supervise(const Starter& start, cuda::Settings settings, cuda::C
   outcome.stopped = g_stop != 0;
   for (const cuda::Crash& crash : reader.crashes()) take(outcome, describe(crash), voice, loudness);
   if (WIFSIGNALED(status)) {
-    outcome.signal = forced ? g_stop : WTERMSIG(status);
+    outcome.signal = forced && g_stop != 0 ? g_stop : WTERMSIG(status);
     outcome.program_status = 128 + outcome.signal;
   } else {
     outcome.program_status = WEXITSTATUS(status);

@@ -29,7 +29,7 @@ struct Outcome {
   report::Tally tally;
   std::vector<report::Diagnostic> diagnostics;    ///< distinct, with counts; the first of them
   std::unordered_map<std::string, size_t> known;  ///< by merge key: place in `diagnostics`, or kLeftOut
-  uint64_t left_out = 0;                          ///< distinct ones beyond kKept
+  uint64_t left_out = 0;                          ///< distinct ones beyond `most`
   int program_status = 0;                         ///< exit status, or 128 + signal
   int signal = 0;                                 ///< that ended the program; 0 if none did
   bool engine_loaded = false;                     ///< some process called the CUDA runtime
@@ -37,7 +37,12 @@ struct Outcome {
   report::Suppressions suppressions;              ///< findings that are not told
   uint64_t suppressed = 0;                        ///< findings that were not
 
-  static constexpr size_t kKept = 1000;  ///< distinct diagnostics that are told; the others are counted
+  size_t most = kMost;         ///< distinct diagnostics that are told; the others are counted
+  bool stop_at_first = false;  ///< the first error about the program ends the run
+
+  bool is_enough() const { return stop_at_first && tally.findings != 0; }
+
+  static constexpr size_t kMost = 1000;
   static constexpr size_t kLeftOut = SIZE_MAX;
 };
 

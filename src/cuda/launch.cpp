@@ -370,6 +370,8 @@ Status run_kernel(Process& process, const KernelCall& call, bool overlaps_previo
   request.options.seed = settings.seed;
   request.options.perturb = settings.perturb;
   request.options.no_data = settings.no_data;
+  request.options.follow_definedness = process.machine.memory().defined() != nullptr;
+  request.options.undefined_is_error = settings.uninit == "error";
   request.options.workers = settings.workers;
   request.options.timeout_seconds = settings.timeout_seconds;
   request.options.ctas = settings.ctas;

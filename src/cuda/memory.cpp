@@ -179,12 +179,12 @@ void Memory::perform(const Copy& copy) {
     const char* from = static_cast<const char*>(copy.from) + z * copy.from_slice;
     if (copy.to_pitch == copy.width && copy.from_pitch == copy.width) {
       std::memmove(to, from, copy.width * copy.height);
-      arena_.payload().move(to, from, copy.width * copy.height);
+      arena_.copied(to, from, copy.width * copy.height);
       continue;
     }
     for (size_t y = 0; y < copy.height; ++y) {
       std::memmove(to + y * copy.to_pitch, from + y * copy.from_pitch, copy.width);
-      arena_.payload().move(to + y * copy.to_pitch, from + y * copy.from_pitch, copy.width);
+      arena_.copied(to + y * copy.to_pitch, from + y * copy.from_pitch, copy.width);
     }
   }
 }
@@ -193,7 +193,7 @@ void Memory::perform(const Fill& fill) {
   for (size_t z = 0; z < fill.depth; ++z) {
     for (size_t y = 0; y < fill.height; ++y) {
       char* row = static_cast<char*>(fill.to) + z * fill.slice + y * fill.pitch;
-      arena_.payload().clear(row, fill.width * fill.element);
+      arena_.filled(row, fill.width * fill.element);
       switch (fill.element) {
         case 1:
           std::memset(row, static_cast<int>(fill.value & 0xff), fill.width);

@@ -79,7 +79,10 @@ Process::Process()
   machine.set_kernel_options(
       {.lazy_unsupported = settings.lazy_unsupported, .without_data = settings.no_data});
   pthread_atfork(nullptr, nullptr, [] { get().after_fork(); });
-  if (settings.tool == "check") checker = std::make_unique<check::Checker>();
+  if (settings.tool == "check") {
+    checker = std::make_unique<check::Checker>();
+    if (settings.uninit != "off" && !settings.no_data) machine.memory().follow_definedness();
+  }
   if (!settings.trace_folder.empty()) {
     recorder = std::make_unique<timeline::Recorder>(timeline::RecorderOptions{
         .file = fmt::format("{}/{}.trace", settings.trace_folder, getpid()), .ctas = settings.traced_ctas});

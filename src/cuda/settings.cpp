@@ -30,6 +30,7 @@ void for_each_member(SettingsType& s, Visit visit) {
   visit("timeout_seconds", s.timeout_seconds);
   visit("copies", s.copies);
   visit("seed", s.seed);
+  visit("uninit", s.uninit);
   visit("perturb", s.perturb);
   visit("workers", s.workers);
   visit("verbosity", s.verbosity);

@@ -33,6 +33,7 @@ struct Settings {
   double timeout_seconds = 0;     ///< wall clock per launch; 0 = none
   std::string copies = "early";   ///< when asynchronous copies land: early, late or shuffled
   uint64_t seed = 0;
+  std::string uninit = "off";  ///< reads of undefined bytes: off, warn, error
   bool perturb = false;      ///< an unfair schedule, chosen by the seed
   unsigned workers = 0;      ///< host threads per launch; 0 = as many as the host has
   int verbosity = 0;         ///< 1: a line per launch, 2: also a line per call

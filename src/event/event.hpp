@@ -71,6 +71,7 @@ enum class Kind : uint8_t {
   RegisterBudget,  ///< setmaxnreg has taken effect; value = registers per thread
   DependencyWait,  ///< griddepcontrol.wait
   BrokenRule,      ///< rule = what the instruction breaks, which only who executes it can judge
+  TensorMapUse,    ///< a copy is about to use the tensor map at addresses[0], in global memory
   SwizzledTile,    ///< a copy into shared memory swizzles: addresses = where its box starts; bytes = of the
                    ///< box; detail = bytes after which the pattern of the swizzle begins anew
   Stuck,  ///< nobody can go on, and these lanes wait: value = Waiting; phase = what they wait for: parity
@@ -145,8 +146,10 @@ struct LaunchDetails {
 struct BrokenRule {
   const char* name = "";  ///< of the finding
   bool is_warning = false;
-  std::string headline;  ///< one line: what is wrong
-  std::string label;     ///< what happens at the instruction
+  std::string headline;       ///< one line: what is wrong
+  std::string label;          ///< what happens at the instruction
+  uint32_t cause = kNoIndex;  ///< origin of what led to it, if that is another place
+  std::string cause_label;
   std::string why, help;
 };
 

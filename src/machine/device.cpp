@@ -15,6 +15,7 @@
 #include "machine/independence.hpp"
 #include "machine/payload_watch.hpp"
 #include "machine/state.hpp"
+#include "machine/tracked.hpp"
 #include "machine/watch.hpp"
 #include "ptx/origins.hpp"
 
@@ -402,7 +403,10 @@ const event::Origins& Device::origins(const Kernel& kernel) {
 void Device::tell_begin(const LaunchContext& launch) {
   event::Sink* const sink = launch.listener;
   if (sink == nullptr) return;
-  for (const auto& function : launch.kernel->functions) make_watched(*function);
+  for (const auto& function : launch.kernel->functions) {
+    make_watched(*function);
+    if (launch.request->options.follow_definedness) make_tracked(*function);
+  }
   if ((sink->wants() & event::mask_of(event::Kind::LaunchBegin)) == 0) return;
   const LaunchRequest& request = *launch.request;
   event::LaunchDetails details;
@@ -485,6 +489,7 @@ Result<LaunchResult> Device::launch(const LaunchRequest& request) {
     }
     context.grid_workspace = *workspace;
     std::memcpy(reinterpret_cast<void*>(*workspace), &kWorkspaceBytes, sizeof kWorkspaceBytes);
+    memory_.filled(reinterpret_cast<void*>(*workspace), kWorkspaceBytes);
   }
 
   tell_begin(context);

@@ -80,6 +80,12 @@ Result<uint64_t> DeviceMemory::allocate(uint64_t bytes, uint64_t alignment, Allo
     used_ += bytes;
     ++generation_;
     payload_.clear(memory, bytes);
+    if (defined_ != nullptr) {
+      if (kind == AllocationKind::Device)
+        defined_->forget(memory, bytes);
+      else
+        defined_->define(memory, bytes);
+    }
     return first;
   }
   return Error{"out of device memory", {}};
@@ -137,6 +143,23 @@ bool DeviceMemory::release(uint64_t address) {
     }
   }
   return true;
+}
+
+void DeviceMemory::follow_definedness() {
+  if (defined_ != nullptr || base_ == 0) return;
+  defined_ = std::make_unique<DefinedBytes>(base_, capacity_ * 2);
+  for (const auto& [first, allocation] : live_)
+    defined_->define(reinterpret_cast<void*>(first), allocation.bytes);
+}
+
+void DeviceMemory::copied(const void* to, const void* from, uint64_t bytes) {
+  payload_.move(to, from, bytes);
+  if (defined_ != nullptr) defined_->move(to, from, bytes);
+}
+
+void DeviceMemory::filled(const void* first, uint64_t bytes) {
+  payload_.clear(first, bytes);
+  if (defined_ != nullptr) defined_->define(first, bytes);
 }
 
 bool DeviceMemory::enter_host_range(void* first, uint64_t bytes) {

@@ -10,10 +10,12 @@
 #include <cstdint>
 #include <deque>
 #include <map>
+#include <memory>
 #include <string>
 #include <vector>
 
 #include "base/result.hpp"
+#include "machine/defined_bytes.hpp"
 #include "machine/payload_marks.hpp"
 
 namespace sluice::machine {
@@ -74,6 +76,15 @@ class DeviceMemory {
   /// Which bytes are payload that was not computed; new allocations have none.
   PayloadMarks& payload() { return payload_; }
 
+  /// From now on keeps which bytes have been written; what is allocated already counts as written.
+  void follow_definedness();
+  /// Null unless that is kept.
+  DefinedBytes* defined() const { return defined_.get(); }
+
+  /// The host has copied memory, or filled it: what is kept of the bytes follows.
+  void copied(const void* to, const void* from, uint64_t bytes);
+  void filled(const void* first, uint64_t bytes);
+
   uint64_t capacity() const { return capacity_; }
   uint64_t used() const { return used_; }
   /// Changes whenever the set of allocations changes: users of cached bounds compare it.
@@ -88,6 +99,7 @@ class DeviceMemory {
   uint64_t generation_ = 1;
   std::deque<Allocation> released_;  ///< the last ones
   PayloadMarks payload_;
+  std::unique_ptr<DefinedBytes> defined_;
   std::map<uint64_t, Allocation> live_;  ///< by first address
   std::map<uint64_t, uint64_t> free_;    ///< first address -> bytes, coalesced, of the arena
 };

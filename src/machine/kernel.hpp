@@ -35,6 +35,7 @@ struct BoundFunction {
   mutable std::vector<Op> watched;
   mutable std::vector<std::shared_ptr<const void>> watched_extras;
   mutable bool watched_made = false;
+  mutable std::vector<Op> tracked;  ///< the code for checks that follow definedness (tracked.hpp), likewise
 
   uint8_t* constant_base() const { return const_cast<uint8_t*>(constants.data()) + constants_shift; }
 };

@@ -41,11 +41,15 @@ struct LaunchOptions {
   /// The protocol alone: payload of copies and matrix operations is not computed. The kernel must have been
   /// made with KernelOptions::without_data.
   bool no_data = false;
-  bool record_phases = false;     ///< keep how often each mbarrier completed: LaunchResult::phases
-  bool parallel = true;           ///< use several host threads where the kernel allows it
-  uint32_t workers = 0;           ///< host threads, 0 = as many as the host has
-  uint64_t heap_bytes = 8 << 20;  ///< what malloc of device code may give, all launches together
-  double timeout_seconds = 0;     ///< wall-clock limit, 0 = none
+  /// Follow which bytes are undefined, and tell the listener (there must be one) where it matters. The
+  /// device's memory must have been told before (DeviceMemory::follow_definedness).
+  bool follow_definedness = false;
+  bool undefined_is_error = false;  ///< what is told then is an error, not a warning
+  bool record_phases = false;       ///< keep how often each mbarrier completed: LaunchResult::phases
+  bool parallel = true;             ///< use several host threads where the kernel allows it
+  uint32_t workers = 0;             ///< host threads, 0 = as many as the host has
+  uint64_t heap_bytes = 8 << 20;    ///< what malloc of device code may give, all launches together
+  double timeout_seconds = 0;       ///< wall-clock limit, 0 = none
   std::vector<std::pair<uint64_t, uint64_t>>
       ctas;  ///< run only the clusters of these ranges [first, last] of linear CTAs; empty = all
 };

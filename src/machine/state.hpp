@@ -33,12 +33,14 @@
 #include "machine/kernel.hpp"
 #include "machine/launch.hpp"
 #include "machine/op.hpp"
+#include "machine/register_marks.hpp"
 #include "machine/space.hpp"
 
 namespace sluice::machine {
 
 struct Cluster;
 struct Cta;
+class DefinednessWatch;
 class Worker;
 
 /// Why a split does not run.
@@ -132,6 +134,7 @@ struct Warp {
   std::array<uint64_t, kLanes> cluster_arrivals{};  ///< per lane: barrier.cluster phases arrived in
   uint32_t register_budget = 0;                     ///< setmaxnreg: registers per thread now
   uint32_t carry = 0;                               ///< condition code of add.cc and its kin, a lane mask
+  RegisterMarks marks;                              ///< in checks that follow definedness
   uint32_t late_lanes = 0;                          ///< of an unfair schedule: lanes that are left behind
   uint64_t late_until = 0;                          ///< up to this turn of the worker
 
@@ -212,9 +215,10 @@ struct WarpgroupState {
 struct Cta {
   Cluster* cluster = nullptr;
   uint32_t index[3] = {};
-  uint32_t linear = 0;          ///< linear index in the grid
-  uint32_t rank = 0;            ///< in the cluster
-  std::vector<uint8_t> shared;  ///< from offset 0; the first kReservedShared bytes belong to the system
+  uint32_t linear = 0;                ///< linear index in the grid
+  uint32_t rank = 0;                  ///< in the cluster
+  std::vector<uint8_t> shared;        ///< from offset 0; the first kReservedShared bytes belong to the system
+  std::vector<uint8_t> shared_marks;  ///< per byte of it, in checks that follow definedness, once one is used
   std::vector<std::unique_ptr<Warp>> warps;
   std::vector<WarpgroupState> warpgroups;
   std::array<NamedBarrierState, 16> named;
@@ -258,6 +262,7 @@ struct Cluster {
 class Worker {
  public:
   Worker(LaunchContext& launch, uint32_t id);
+  ~Worker();
 
   /// Runs until no cluster is left for it, or the launch has failed.
   void run();
@@ -330,6 +335,7 @@ class Worker {
   void fail(Fault fault);                        ///< the first fault of the launch wins
   bool failed() const { return launch_.failed(); }
   AccessWatch* watch() const { return watch_; }
+  DefinednessWatch* definedness() const { return definedness_.get(); }  ///< null if nobody asks
   event::Sink* listener() const { return launch_.listener; }
   uint64_t next_operation() { return ++operations_; }
   /// Of an unfair schedule: the lanes that see what they wait for now, while the others are left behind for a
@@ -358,6 +364,7 @@ class Worker {
   void retire_clusters();
   void record_phases(Cluster& cluster);
   void forget_payload(Cluster& cluster);
+  AccessWatch* own_watch() const;
   bool run_warp(Warp& warp);  ///< one turn; whether it began by waking from nanosleep
   bool enter_split(Warp& warp, uint32_t split);
   bool pick_split(Warp& warp);
@@ -376,6 +383,7 @@ class Worker {
   LaunchContext& launch_;
   uint32_t id_ = 0;
   std::unique_ptr<AccessWatch> payload_watch_;  ///< of a run without data
+  std::unique_ptr<DefinednessWatch> definedness_;
   AccessWatch* watch_ = nullptr;
   std::vector<std::unique_ptr<Cluster>> resident_;
   std::unique_ptr<Cluster> spare_;  ///< has ended; the next one takes over its memory

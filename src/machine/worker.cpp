@@ -20,6 +20,7 @@
 #include <utility>
 
 #include "machine/cta_setup.hpp"
+#include "machine/definedness_watch.hpp"
 #include "machine/device.hpp"
 #include "machine/executing.hpp"
 #include "machine/host_wait.hpp"
@@ -52,7 +53,18 @@ uint64_t host_now_ns() {
 Worker::Worker(LaunchContext& launch, uint32_t id) : launch_(launch), id_(id) {
   if (launch.payload != nullptr)
     payload_watch_ = std::make_unique<PayloadWatch>(*launch.kernel, *launch.payload);
-  watch_ = payload_watch_.get();
+  const LaunchOptions& options = launch.request->options;
+  if (options.follow_definedness) {
+    definedness_ =
+        std::make_unique<DefinednessWatch>(*launch.device->memory().defined(), options.undefined_is_error);
+  }
+  watch_ = own_watch();
+}
+
+Worker::~Worker() = default;
+
+AccessWatch* Worker::own_watch() const {
+  return definedness_ != nullptr ? static_cast<AccessWatch*>(definedness_.get()) : payload_watch_.get();
 }
 
 // --- the outer loop
@@ -80,6 +92,9 @@ void Worker::run() {
       ready_.pop_front();
       warp.queued = false;
       const bool was_asleep = run_warp(warp);
+      // Under an unfair schedule whoever is left behind stays behind while copies can still land.
+      if (launch_.request->options.perturb && !progress_ && !async_.empty())
+        land_one(random() % async_.size());
       idle_rounds_ = progress_ ? 0 : idle_rounds_ + 1;
       if (acted_) idle_time_ = counted_rounds_ = 0;
       progress_ = acted_ = false;
@@ -327,7 +342,7 @@ void Worker::report_deadlock() {
   HostWait host(launch_.device->memory());
   watch_ = &host;
   const bool goes_on = look_once_more();
-  watch_ = payload_watch_.get();
+  watch_ = own_watch();
   if (goes_on) return;
 
   std::vector<const Cluster*> clusters;
@@ -524,8 +539,9 @@ bool Worker::enter_split(Warp& warp, uint32_t index) {
   warp.frame_node = split.frame;
   warp.bank[0] = warp.registers.data() + warp.register_shift + node.base;
   warp.bank[1] = function.constant_base();
-  warp.code =
-      listener() == nullptr || function.watched.empty() ? function.code.data() : function.watched.data();
+  warp.code = definedness_ != nullptr                             ? function.tracked.data()
+              : listener() == nullptr || function.watched.empty() ? function.code.data()
+                                                                  : function.watched.data();
   return true;
 }
 

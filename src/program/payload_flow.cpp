@@ -5,124 +5,14 @@
 #include "program/payload_flow.hpp"
 
 #include "program/bit_set.hpp"
+#include "program/roles.hpp"
 
 namespace sluice::program {
 namespace {
 
-using Kind = ptx::Operand::Kind;
 using ptx::Instruction;
 using ptx::Mod;
 using ptx::Opcode;
-using ptx::Operand;
-
-/// How an instruction uses its operands.
-enum class Role : uint8_t {
-  Value,       ///< results come from operands
-  Load,        ///< results come from memory
-  Store,       ///< operands go to memory
-  Combine,     ///< operands are combined with memory (red)
-  Atomic,      ///< the same, with a result from memory
-  AsyncStore,  ///< operands go to memory later; what lands there counts as payload
-  Product,     ///< wgmma: accumulators that are not computed
-  Collective,  ///< a value from all lanes; the last operand says which
-  Reduction,   ///< a barrier with a value: the last operand
-  Steers,      ///< control flow, synchronisation, copies: no operand may be payload
-};
-
-Role role_of(Opcode op) {
-  switch (op) {
-    case Opcode::ld:
-    case Opcode::ldu:
-    case Opcode::ldmatrix:
-    case Opcode::wmma_load:
-    case Opcode::multimem_ld_reduce:
-      return Role::Load;
-    case Opcode::st:
-    case Opcode::st_bulk:
-    case Opcode::stmatrix:
-    case Opcode::wmma_store:
-    case Opcode::multimem_st:
-      return Role::Store;
-    case Opcode::red:
-    case Opcode::multimem_red:
-      return Role::Combine;
-    case Opcode::atom:
-      return Role::Atomic;
-    case Opcode::st_async:
-    case Opcode::red_async:
-      return Role::AsyncStore;
-    case Opcode::wgmma_mma_async:
-    case Opcode::wgmma_mma_async_sp:
-      return Role::Product;
-    case Opcode::shfl_sync:
-    case Opcode::vote_sync:
-    case Opcode::match_any_sync:
-    case Opcode::match_all_sync:
-    case Opcode::redux_sync:
-      return Role::Collective;
-    case Opcode::bar_red:
-    case Opcode::barrier_red:
-      return Role::Reduction;
-    case Opcode::bra:
-    case Opcode::brx_idx:
-    case Opcode::call:
-    case Opcode::ret:
-    case Opcode::exit:
-    case Opcode::trap:
-    case Opcode::brkpt:
-    case Opcode::nanosleep:
-    case Opcode::setmaxnreg:
-    case Opcode::griddepcontrol:
-    case Opcode::alloca:
-    case Opcode::stackrestore:
-    case Opcode::elect_sync:
-    case Opcode::bar_sync:
-    case Opcode::bar_arrive:
-    case Opcode::bar_warp_sync:
-    case Opcode::barrier_sync:
-    case Opcode::barrier_arrive:
-    case Opcode::barrier_cluster_arrive:
-    case Opcode::barrier_cluster_wait:
-    case Opcode::membar:
-    case Opcode::fence:
-    case Opcode::fence_proxy:
-    case Opcode::fence_mbarrier_init:
-    case Opcode::mbarrier_init:
-    case Opcode::mbarrier_inval:
-    case Opcode::mbarrier_expect_tx:
-    case Opcode::mbarrier_complete_tx:
-    case Opcode::mbarrier_arrive:
-    case Opcode::mbarrier_arrive_drop:
-    case Opcode::mbarrier_test_wait:
-    case Opcode::mbarrier_try_wait:
-    case Opcode::mbarrier_pending_count:
-    case Opcode::clusterlaunchcontrol_try_cancel:
-    case Opcode::clusterlaunchcontrol_query_cancel:
-    case Opcode::cp_async:
-    case Opcode::cp_async_commit_group:
-    case Opcode::cp_async_wait_group:
-    case Opcode::cp_async_wait_all:
-    case Opcode::cp_async_mbarrier_arrive:
-    case Opcode::cp_async_bulk:
-    case Opcode::cp_reduce_async_bulk:
-    case Opcode::cp_async_bulk_prefetch:
-    case Opcode::cp_async_bulk_tensor:
-    case Opcode::cp_reduce_async_bulk_tensor:
-    case Opcode::cp_async_bulk_prefetch_tensor:
-    case Opcode::cp_async_bulk_commit_group:
-    case Opcode::cp_async_bulk_wait_group:
-    case Opcode::multimem_cp_async_bulk:
-    case Opcode::multimem_cp_reduce_async_bulk:
-    case Opcode::tensormap_replace:
-    case Opcode::tensormap_cp_fenceproxy:
-    case Opcode::wgmma_fence:
-    case Opcode::wgmma_commit_group:
-    case Opcode::wgmma_wait_group:
-      return Role::Steers;
-    default:
-      return Role::Value;
-  }
-}
 
 bool loads(Role role) {
   return role == Role::Load || role == Role::Atomic;
@@ -179,10 +69,9 @@ class Analysis {
     written_.clear();
     accesses_.clear();
     collect_accesses(function_, instruction, accesses_);
-    const auto operands = function_.operands_of(instruction);
     for (const Access& access : accesses_) {
       const bool is_guard = access.operand == Access::kGuard;
-      const bool steers = is_guard ? guard_steers() : steers_through(operands, access.operand);
+      const bool steers = is_guard ? guard_steers() : steers_through(function_, instruction, access.operand);
       if (access.writes) written_.push_back(access.reg);
       if (access.reads) (steers ? steering_ : values_).push_back(access.reg);
       if (is_guard) guard_ = access.reg;
@@ -195,27 +84,6 @@ class Analysis {
 
   /// A guard that is payload makes a result payload; nothing else may depend on it.
   bool guard_steers() const { return role_ != Role::Value && role_ != Role::Load; }
-
-  bool steers_through(std::span<const Operand> operands, uint32_t index) const {
-    const Operand& operand = operands[index];
-    const bool is_last = index + 1 == operands.size();
-    switch (role_) {
-      case Role::Steers:
-        return true;
-      case Role::Collective:
-        return is_last;
-      case Role::Reduction:
-        return !is_last;
-      case Role::Product:
-        // Descriptors; accumulators and a fragment of A are vectors, the scale is a predicate.
-        return operand.kind == Kind::Register &&
-               class_of(function_.regs[operand.index].type) == RegisterClass::Double;
-      case Role::Value:
-        return false;
-      default:
-        return operand.kind == Kind::Address;
-    }
-  }
 
   void judge(uint32_t i) {
     divide(function_.code[i]);

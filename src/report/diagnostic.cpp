@@ -31,10 +31,26 @@ std::optional<std::string> source_line(const std::string& file, uint32_t line) {
   return text;
 }
 
+/// Escape sequences around text, where colours are wanted.
+class Ink {
+ public:
+  explicit Ink(bool on) : on_(on) {}
+  std::string operator()(std::string_view code, std::string_view text) const {
+    return on_ && !text.empty() ? fmt::format("\x1b[{}m{}\x1b[0m", code, text) : std::string(text);
+  }
+
+ private:
+  bool on_;
+};
+
+constexpr std::string_view kBold = "1", kFirst = "1;31", kOther = "1;34", kFrame = "34";
+constexpr std::string_view kLevelInks[] = {"1;31", "1;33", "1;36"};
+
 // Appends `label` and the lines of `text`, the later ones indented under the first.
-void append_paragraph(std::string& out, std::string_view label, std::string_view text) {
+void append_paragraph(std::string& out, const Ink& ink, std::string_view label, std::string_view text) {
   if (text.empty()) return;
-  out += fmt::format("{:<7}", label);
+  out += ink(kBold, label);
+  out.append(7 - label.size(), ' ');
   for (char c : text) {
     out += c;
     if (c == '\n') out.append(7, ' ');
@@ -42,7 +58,7 @@ void append_paragraph(std::string& out, std::string_view label, std::string_view
   out += '\n';
 }
 
-void append_source(std::string& out, const Place& place, bool is_first) {
+void append_source(std::string& out, const Ink& ink, const Place& place, bool is_first) {
   const auto text = source_line(place.file, place.line);
   if (!text) {
     if (!place.label.empty()) out += fmt::format("       {}\n", place.label);
@@ -50,27 +66,33 @@ void append_source(std::string& out, const Place& place, bool is_first) {
   }
   const std::string number = std::to_string(place.line);
   const std::string margin(std::max<size_t>(number.size(), 4), ' ');
-  out += fmt::format("{} |\n{:>{}} | {}\n", margin, number, margin.size(), *text);
+  const std::string bar = ink(kFrame, "|");
+  out += fmt::format("{} {}\n{} {} {}\n", margin, bar,
+                     ink(kFrame, fmt::format("{:>{}}", number, margin.size())), bar, *text);
   const size_t first = text->find_first_not_of(' ');
   if (first == std::string::npos) return;
   const size_t begin = place.column > 1 && place.column <= text->size() ? place.column - 1 : first;
   const char mark = is_first ? '^' : '-';
-  out += fmt::format("{} | {}{} {}", margin, std::string(begin, ' '), std::string(text->size() - begin, mark),
-                     place.label);
-  while (out.back() == ' ') out.pop_back();
+  std::string marked = std::string(text->size() - begin, mark) + " " + place.label;
+  while (marked.back() == ' ') marked.pop_back();
+  out += fmt::format("{} {} {}{}", margin, bar, std::string(begin, ' '),
+                     ink(is_first ? kFirst : kOther, marked));
   out += '\n';
 }
 
-void append_place(std::string& out, const Place& place, bool is_first, std::string_view where) {
+void append_place(std::string& out, const Ink& ink, const Place& place, bool is_first,
+                  std::string_view where) {
   if (is_first) {
-    out += fmt::format("  --> {}:{}", place.file, place.line);
+    out += fmt::format("  {} {}", ink(kFrame, "-->"), place.file);
+    if (place.line != 0) out += fmt::format(":{}", place.line);
     if (place.column != 0) out += fmt::format(":{}", place.column);
     if (!where.empty()) out += fmt::format(", {}", where);
     out += '\n';
   } else {
-    out += fmt::format("  ::: {}:{}\n", place.file, place.line);
+    out += fmt::format("  {} {}", ink(kFrame, ":::"), place.file);
+    out += place.line != 0 ? fmt::format(":{}\n", place.line) : "\n";
   }
-  append_source(out, place, is_first);
+  append_source(out, ink, place, is_first);
   if (!place.library.empty()) out += fmt::format("       in `{}`\n", place.library);
   for (const Frame& frame : place.inlined)
     out += fmt::format("       called from {}:{}\n", frame.file, frame.line);
@@ -98,22 +120,24 @@ std::string Diagnostic::merge_key() const {
   return key;
 }
 
-std::string render_text(const Diagnostic& diagnostic) {
-  std::string out(to_string(diagnostic.level));
-  if (!diagnostic.name.empty()) out += fmt::format("[{}]", diagnostic.name);
-  out += fmt::format(": {}\n", diagnostic.headline);
+std::string render_text(const Diagnostic& diagnostic, bool colored) {
+  const Ink ink(colored);
+  std::string level(to_string(diagnostic.level));
+  if (!diagnostic.name.empty()) level += fmt::format("[{}]", diagnostic.name);
+  std::string out = fmt::format("{}{}\n", ink(kLevelInks[static_cast<size_t>(diagnostic.level)], level),
+                                ink(kBold, ": " + diagnostic.headline));
   for (size_t i = 0; i < diagnostic.places.size(); ++i) {
-    append_place(out, diagnostic.places[i], i == 0, diagnostic.where);
+    append_place(out, ink, diagnostic.places[i], i == 0, diagnostic.where);
   }
   if (diagnostic.places.empty() && !diagnostic.where.empty())
     out += fmt::format("  --> {}\n", diagnostic.where);
-  append_paragraph(out, "state:", diagnostic.state);
-  append_paragraph(out, "why:", diagnostic.why);
-  append_paragraph(out, "help:", diagnostic.help);
+  append_paragraph(out, ink, "state:", diagnostic.state);
+  append_paragraph(out, ink, "why:", diagnostic.why);
+  append_paragraph(out, ink, "help:", diagnostic.help);
   if (diagnostic.times > 1) {
-    append_paragraph(out, "seen:", fmt::format("{} {}", diagnostic.times, diagnostic.unit));
+    append_paragraph(out, ink, "seen:", fmt::format("{} {}", diagnostic.times, diagnostic.unit));
   }
-  for (const std::string& note : diagnostic.notes) append_paragraph(out, "note:", note);
+  for (const std::string& note : diagnostic.notes) append_paragraph(out, ink, "note:", note);
   return out;
 }
 
@@ -123,6 +147,7 @@ nlohmann::json to_json(const Diagnostic& diagnostic) {
     nlohmann::json value = {
         {"file", place.file}, {"line", place.line}, {"column", place.column}, {"label", place.label}};
     if (!place.library.empty()) value["library"] = place.library;
+    if (place.offset != 0) value["offset"] = place.offset;
     for (const Frame& f : place.inlined)
       value["inlined"].push_back(
           {{"file", f.file}, {"line", f.line}, {"column", f.column}, {"function", f.function}});
@@ -155,8 +180,9 @@ Result<Diagnostic> diagnostic_from_json(const nlohmann::json& value) {
     value.at("headline").get_to(d.headline);
     value.at("where").get_to(d.where);
     for (const auto& place : value.at("places")) {
-      Place p{place.at("file"), place.at("line"), place.at("column"), place.at("label"), "", {}};
+      Place p{place.at("file"), place.at("line"), place.at("column"), place.at("label"), "", {}, 0};
       p.library = place.value("library", "");
+      p.offset = place.value("offset", uint64_t{0});
       for (const auto& f : place.value("inlined", nlohmann::json::array()))
         p.inlined.push_back({f.at("file"), f.at("line"), f.at("column"), f.at("function")});
       d.places.push_back(std::move(p));

@@ -44,6 +44,7 @@ struct Place {
   std::string label;           ///< what happens here, may be empty
   std::string library;         ///< function of a library that does it for this line, may be empty
   std::vector<Frame> inlined;  ///< calls through which the line was inlined, innermost first
+  uint64_t offset = 0;  ///< a place in the machine code of the object `file`, whose line is not known; else 0
 };
 
 struct Diagnostic {
@@ -56,6 +57,7 @@ struct Diagnostic {
   std::string state, why, help;  ///< paragraphs, may be empty, may hold several lines
   std::vector<std::string> notes;
   uint64_t times = 1;          ///< how many equal ones were merged into this
+  uint64_t times_told = 1;     ///< `times` when it was told
   std::string unit = "times";  ///< what `times` counts, such as "launches of this kernel"
 
   /// Equal diagnostics of one run are merged: same name, headline and places.
@@ -65,8 +67,9 @@ struct Diagnostic {
 std::string_view to_string(Level level);
 std::string_view to_string(Blame blame);
 
-/// The text form, ending in a newline. Source lines are read from disk where they can be found.
-std::string render_text(const Diagnostic& diagnostic);
+/// The text form, ending in a newline. Source lines are read from disk where they can be found. `colored`:
+/// with the escape sequences of terminals.
+std::string render_text(const Diagnostic& diagnostic, bool colored = false);
 
 nlohmann::json to_json(const Diagnostic& diagnostic);
 /// An error names the member that is missing or of the wrong type.

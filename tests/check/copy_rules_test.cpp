@@ -86,6 +86,17 @@ std::vector<Pair> pairs() {
 
 INSTANTIATE_TEST_SUITE_P(Pairs, CopyRules, testing::ValuesIn(pairs()), name_of);
 
+TEST(copy_rules, map_that_device_code_has_changed) {
+  // One thread writes a word of the map (what it was) and fetches through it.
+  const std::string change = only(0, "ld.global.u32 %r10, [%rd2+4];\n st.global.u32 [%rd2+4], %r10;\n");
+  const std::string fence = "fence.proxy.tensormap::generic.acquire.gpu [%rd2], 128;\n";
+  const std::string use = fetch({1024}, 1024, "");
+  EXPECT_EQ(found(change + kSync + use, {}, swizzled_map(8)), "tensor-map-misplaced");
+  EXPECT_EQ(found(fence + change + kSync + use, {}, swizzled_map(8)), "tensor-map-misplaced");
+  EXPECT_EQ(found(change + kSync + fence + use, {}, swizzled_map(8)), "");
+  EXPECT_EQ(found(use, {}, swizzled_map(8)), "");
+}
+
 TEST(copy_rules, swizzled_tile_that_no_thread_reads_is_silent) {
   EXPECT_EQ(found(fetch({128}, 1024, ""), {}, swizzled_map(8)), "");
 }

@@ -36,8 +36,12 @@ inline std::vector<report::Diagnostic> check(const std::string& body, Launch lau
                                              const Prepare& prepare = nullptr) {
   check::Checker checker;
   launch.listener = &checker;
+  if (launch.options.follow_definedness) device().memory().follow_definedness();
   auto* out = buffer<uint32_t>(1024);
   auto* in = buffer<uint32_t>(1024);
+  if (launch.options.follow_definedness) {
+    for (const uint32_t* first : {out, in}) device().memory().filled(first, 4096);
+  }
   if (prepare) prepare(out, in);
   const machine::LaunchResult result = run(checked_kernel(body), "k", {out, in}, launch);
   if (*result.fault.name != '\0')

@@ -30,6 +30,9 @@ std::string multicast_pair(const std::string& after_init) {
 
 std::vector<Pair> pairs() {
   const std::string start = only(0, init(0, 1));
+  // Long enough for others to come to their wait.
+  const std::string linger =
+      "mov.u32 %r12, 9000;\n LINGER: sub.u32 %r12, %r12, 1;\n setp.ne.u32 %p3, %r12, 0;\n @%p3 bra LINGER;\n";
   const std::string ring_start = only(0, init(0, 1) + init(1, 32)) + kSync;
   // Warp 0 fills, warp 1 empties, twice; `parity` starts the producer.
   const auto ring = [&](int parity, const std::string& release) {
@@ -47,6 +50,29 @@ std::vector<Pair> pairs() {
        start + only(0, expect(0, 256) + copy(0, 256) + wait(0, 0))},
       {"init_of_a_live_barrier", "barrier-reinitialised", only(0, init(0, 1) + init(0, 2)),
        only(0, init(0, 1) + "mbarrier.inval.shared::cta.b64 " + bar(0) + ";\n" + init(0, 2))},
+      {"count_above_the_limit", "barrier-invalid-count", only(0, init(0, 1 << 20)),
+       only(0, init(0, (1 << 20) - 1))},
+      {"barrier_off_8_bytes", "barrier-misaligned", only(0, "mbarrier.init.shared::cta.b64 [%r2+4], 1;\n"),
+       only(0, "mbarrier.init.shared::cta.b64 [%r2+8], 1;\n")},
+      {"use_after_inval", "barrier-uninitialised",
+       start + only(0, "mbarrier.inval.shared::cta.b64 " + bar(0) + ";\n" + arrive(0)),
+       start + only(0, arrive(0) + "mbarrier.inval.shared::cta.b64 " + bar(0) + ";\n")},
+      {"cta_ends_with_a_copy_in_flight", "missing-wait", start + only(0, expect(0, 256) + copy(0, 256)),
+       start + only(0, expect(0, 256) + copy(0, 256) + wait(0, 0))},
+      {"byte_count_leaves_its_range", "tx-bytes-exceed",
+       only(0, init(0, 2)) + only(0, expect(0, 1 << 19) + expect(0, 1 << 19)),
+       only(0, init(0, 2)) + only(0, expect(0, 1 << 19))},
+      {"phase_that_passes_a_waiter",
+       "phase-lapped",
+       only(0, init(0, 1)) + kSync + warp(1, wait(0, 0)) +
+           only(0, linger + arrive(0) + wait(0, 0) + arrive(0)),
+       only(0, init(0, 1) + init(1, 32)) + kSync + warp(1, wait(0, 0) + arrive(1)) +
+           only(0, linger + arrive(0) + wait(1, 0) + arrive(0)),
+       {.block = 64}},
+      {"lanes_that_a_collective_names_and_that_do_not_come", "divergent-collective",
+       "setp.lt.u32 %p3, %r1, 16;\n @%p3 bra A;\n bar.warp.sync 0xffffffff;\n bra B;\n"
+       "A: mov.u32 %r10, 1;\n L: setp.eq.u32 %p4, %r10, 1;\n vote.sync.any.pred %p5, %p4, 0xffffffff;\n B:\n",
+       "bar.warp.sync 0xffffffff;\n vote.sync.any.pred %p5, %p4, 0xffffffff;\n"},
       {"count_of_zero", "barrier-invalid-count", only(0, init(0, 0)), only(0, init(0, 1))},
       {"store_into_a_barrier", "barrier-overwritten", start + only(0, "st.shared.u32 [%r2+4], %r1;"),
        start + only(0, "st.shared.u32 [%r2+8], %r1;")},

@@ -29,6 +29,10 @@ std::vector<Pair> pairs() {
   const std::string peer = rank +
                            "xor.b32 %r21, %r20, 1;\n mapa.shared::cluster.u32 %r22, %r3, %r21;\n"
                            "mapa.shared::cluster.u32 %r23, %r2, %r21;\n";
+  const std::string multicast =
+      "cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes.multicast::cluster [%r3], [%rd2], "
+      "256, "
+      "[%r2], %rs1;\n";
   // CTA 1 writes into CTA 0 and signals; CTA 0 waits and reads.
   const auto push = [&](const std::string& arrive_scope, const std::string& wait_scope) {
     return peer + only(0, init(0, 1) + "fence.mbarrier_init.release.cluster;\n") + cluster +
@@ -174,6 +178,32 @@ std::vector<Pair> pairs() {
        "scope-too-narrow",
        push("cluster", "cta"),
        push("cluster", "cluster"),
+       {.grid = 2, .cluster = 2}},
+      {"neighbour_accessed_before_it_has_started",
+       "cluster-exit-early",
+       peer + only(0, "st.shared::cluster.u32 [%r22], %r20;") + cluster,
+       peer + cluster + only(0, "st.shared::cluster.u32 [%r22], %r20;") + cluster,
+       {.grid = 2, .cluster = 2}},
+      {"multicast_to_a_cta_that_never_armed",
+       "multicast-mask-mismatch",
+       peer + only(0, init(0, 1) + "fence.mbarrier_init.release.cluster;\n") + cluster +
+           only(0, "setp.ne.u32 %p3, %r20, 0;\n @%p3 bra LEAVE;\n mov.b16 %rs1, 3;\n" + expect(0, 256) +
+                       multicast + wait(0, 0) + "LEAVE:\n") +
+           cluster,
+       peer + only(0, init(0, 1) + "fence.mbarrier_init.release.cluster;\n") + cluster +
+           only(0, expect(0, 256)) + cluster +
+           only(0, "setp.ne.u32 %p3, %r20, 0;\n @%p3 bra LEAVE;\n mov.b16 %rs1, 3;\n" + multicast +
+                       "LEAVE:\n" + wait(0, 0)) +
+           cluster,
+       {.grid = 2, .cluster = 2}},
+      {"multicast_to_a_cta_that_does_not_exist",
+       "multicast-mask-mismatch",
+       peer + only(0, init(0, 1) + "fence.mbarrier_init.release.cluster;\n") + cluster +
+           only(0, "mov.b16 %rs1, 4;\n" + expect(0, 256) + multicast),
+       peer + only(0, init(0, 1) + "fence.mbarrier_init.release.cluster;\n") + cluster +
+           only(0, "cvt.u16.u32 %rs1, %r20;\n add.u16 %rs1, %rs1, 1;\n" + expect(0, 256) + multicast +
+                       wait(0, 0)) +
+           cluster,
        {.grid = 2, .cluster = 2}},
       {"neighbour_read_before_exit",
        "cluster-exit-early",

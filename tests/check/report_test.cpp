@@ -9,6 +9,7 @@
 #include <fstream>
 #include <nlohmann/json.hpp>
 
+#include "check/findings.hpp"
 #include "check/pages.hpp"
 #include "report/sarif.hpp"
 #include "report/suppressions.hpp"
@@ -103,6 +104,28 @@ TEST(suppressions, baseline_covers_what_was_there) {
   EXPECT_TRUE(s.covers(race("a/kernel.cu", 12)));
   EXPECT_FALSE(s.covers(race("a/kernel.cu", 13)));
   EXPECT_FALSE(s.add_baseline(file_with("bad.json", "[]")));
+}
+
+TEST(words, function_without_what_the_compiler_adds) {
+  using sluice::check::bare_function;
+  EXPECT_EQ(bare_function(
+                "unsigned long _INTERNAL_5d_k_cu_49::cuda::ptx::__4::mbarrier_arrive<void>(unsigned long*)"),
+            "cuda::ptx::mbarrier_arrive");
+  EXPECT_EQ(bare_function("(anonymous namespace)::wait(unsigned int)"), "wait");
+  EXPECT_EQ(bare_function("bool a::b<(c::d)0>::e<int, 3>(f<g>) const"), "a::b::e");
+  EXPECT_EQ(bare_function("__syncwarp(unsigned int)"), "__syncwarp");
+  EXPECT_EQ(bare_function("plain"), "plain");
+}
+
+TEST(text, colours_only_where_they_are_wanted) {
+  const Diagnostic d = race("/does/not/exist.cu", 3);
+  EXPECT_EQ(render_text(d).find('\x1b'), std::string::npos);
+  std::string colored = render_text(d, true);
+  EXPECT_NE(colored.find("\x1b[1;31merror[shared-race]\x1b[0m"), std::string::npos) << colored;
+  // Without the escape sequences it is the same text.
+  for (size_t at; (at = colored.find('\x1b')) != std::string::npos;)
+    colored.erase(at, colored.find('m', at) - at + 1);
+  EXPECT_EQ(colored, render_text(d));
 }
 
 TEST(pages, every_page_explains_and_helps) {

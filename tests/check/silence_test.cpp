@@ -113,6 +113,88 @@ TEST(silence, two_barriers_in_one_granule) {
   EXPECT_EQ(found(only(0, init(0, 1) + init(1, 1) + arrive(0) + wait(0, 0) + arrive(1) + wait(1, 0))), "");
 }
 
+TEST(silence, no_init_fence_where_a_cta_barrier_follows) {
+  const std::string fill = only(32, expect(0, 256) + copy(0, 256)) + wait(0, 0) + read_own();
+  EXPECT_EQ(found(only(0, init(0, 1)) + kSync + fill, {.block = 64}), "");
+  EXPECT_EQ(found(only(0, init(0, 1) + "fence.proxy.async;\n") + kSync + fill, {.block = 64}), "");
+}
+
+TEST(silence, bulk_copies_in_a_loop_whose_length_is_data) {
+  EXPECT_EQ(
+      found(only(
+          0, init(0, 1) +
+                 "ld.global.u32 %r11, [%rd2];\n and.b32 %r11, %r11, 3;\n add.u32 %r11, %r11, 1;\n"
+                 "shl.b32 %r12, %r11, 8;\n"
+                 "mbarrier.arrive.expect_tx.shared::cta.b64 _, [%r2], %r12;\n mov.u32 %r13, %r3;\n"
+                 "LOOP: cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [%r13], [%rd2], "
+                 "256, [%r2];\n"
+                 "add.u32 %r13, %r13, 256;\n sub.u32 %r11, %r11, 1;\n setp.ne.u32 %p3, %r11, 0;\n"
+                 "@%p3 bra LOOP;\n" +
+                 wait(0, 0))),
+      "");
+}
+
+TEST(silence, reductions_to_one_address) {
+  const std::string reduce =
+      "st.shared.u32 [%r3], 1;\n st.shared.u32 [%r3+4], 1;\n st.shared.u32 [%r3+8], 1;\n st.shared.u32 "
+      "[%r3+12], 1;\n" +
+      kProxyFence +
+      "cp.reduce.async.bulk.global.shared::cta.bulk_group.add.u32 [%rd1], [%r3], 16;\n"
+      "cp.async.bulk.commit_group;\n";
+  EXPECT_EQ(found(only(0, reduce) + only(32, "red.global.add.u32 [%rd1], 1;\n"), {.grid = 2, .block = 64}),
+            "");
+}
+
+// Cluster of two: registers of the other CTA's tile (%r22) and barriers (%r23), and a barrier of both.
+const std::string kCluster = "barrier.cluster.arrive.aligned;\n barrier.cluster.wait.aligned;\n";
+std::string cluster_start(int count) {
+  return "mov.u32 %r20, %cluster_ctarank;\n xor.b32 %r21, %r20, 1;\n mapa.shared::cluster.u32 %r22, %r3, "
+         "%r21;\n"
+         "mapa.shared::cluster.u32 %r23, %r2, %r21;\n setp.eq.u32 %p6, %r20, 0;\n" +
+         only(0, init(0, 1) + init(1, count) + "fence.mbarrier_init.release.cluster;\n") + kCluster;
+}
+const std::string kMulticast =
+    "mov.b16 %rs1, 3;\n "
+    "cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes.multicast::cluster [%r3], "
+    "[%rd2], 256, [%r2], %rs1;\n";
+const std::string kRemoteArrive = "mbarrier.arrive.release.cluster.shared::cluster.b64 _, [%r23+8];\n";
+
+TEST(silence, remote_release_with_the_forms_that_cutlass_uses) {
+  // Both CTAs read their tile; each tells the other that it may be overwritten; then the other one's copy
+  // comes.
+  const std::string plain = "mbarrier.arrive.shared::cluster.b64 _, [%r23+8];\n";
+  const std::string push =
+      "cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [%r22], [%rd2], 256, [%r23];\n";
+  EXPECT_EQ(found(cluster_start(32) + warp(1, read_own() + plain) +
+                      only(0, expect(0, 256) + wait(1, 0) + push + wait(0, 0)) + kCluster,
+                  {.grid = 2, .block = 64, .cluster = 2}),
+            "");
+}
+
+TEST(silence, written_fenced_released_to_another_cta_and_overwritten_by_a_copy) {
+  EXPECT_EQ(found(cluster_start(1) +
+                      only(0, expect(0, 256) + "st.shared.u32 [%r3], %r1;\n" + kProxyFence + kRemoteArrive) +
+                      only(0, "@!%p6 bra LEAVE;\n" + wait(1, 0) + "st.shared.u32 [%r3+512], %r1;\n" +
+                                  kMulticast + "LEAVE:\n" + wait(0, 0)) +
+                      kCluster,
+                  {.grid = 2, .cluster = 2}),
+            "");
+}
+
+TEST(silence, bytes_of_a_neighbour_land_before_the_own_arm) {
+  EXPECT_EQ(found(cluster_start(1) +
+                      only(0, "@%p6 bra FIRST;\n nanosleep.u32 5000;\n bra ARM;\n FIRST:" + kMulticast +
+                                  "ARM:" + expect(0, 256) + wait(0, 0) + "ld.shared.u32 %r10, [%r3];\n") +
+                      kCluster,
+                  {.grid = 2, .cluster = 2}),
+            "");
+}
+
+TEST(silence, wait_for_the_phase_before_the_first_passes_and_for_the_first_blocks) {
+  EXPECT_EQ(found(only(0, init(0, 1) + wait(0, 1))), "");
+  EXPECT_EQ(found(only(0, init(0, 1) + wait(0, 0))), "deadlock");
+}
+
 TEST(silence, many_laps_of_a_ring) {
   // Two stages, ten uses: index and parity in registers.
   const std::string begin = only(0, init(0, 1) + init(1, 1) + init(2, 32) + init(3, 32)) + kSync;

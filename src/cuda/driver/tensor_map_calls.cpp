@@ -9,6 +9,7 @@
 #include <cstring>
 
 #include "cuda/calls.hpp"
+#include "cuda/host_place.hpp"
 #include "machine/tensor_map.hpp"
 
 using namespace sluice::cuda;
@@ -43,6 +44,11 @@ Status say_broken_rule(Process& p, const char* call, const std::string& rule) {
   sluice::report::Diagnostic diagnostic;
   diagnostic.name = "tensor-map-invalid";
   diagnostic.headline = fmt::format("{}: {}", call, rule);
+  diagnostic.places = host_places();
+  diagnostic.why =
+      "the copy engine cannot work with such a map; a kernel that gets it nevertheless reads a descriptor "
+      "that was never made";
+  diagnostic.help = "change the named operand, and let the program look at what the call returns";
   diagnostic.notes.push_back("the call returns CUDA_ERROR_INVALID_VALUE to the program and makes no map");
   p.channel.say(diagnostic);
   return cudaErrorInvalidValue;

@@ -12,6 +12,7 @@
 
 #include "base/lifetime.hpp"
 #include "machine/bind.hpp"
+#include "machine/definedness_watch.hpp"
 #include "machine/ops/access.hpp"
 #include "machine/ops/bulk_copy.hpp"
 #include "machine/state.hpp"
@@ -69,7 +70,11 @@ bool land_copy(Worker& worker, AsyncOp& op) {
     emit_operation_access(worker, op, event::Kind::AsyncRead, event::Space::Global, copy.from,
                           copy.source_bytes);
     if (wants_data(worker)) std::memcpy(memory, from, copy.source_bytes);
+    if (worker.definedness() != nullptr)
+      worker.definedness()->copied(*to.cta, memory, from, copy.source_bytes);
   }
+  if (worker.definedness() != nullptr)
+    worker.definedness()->defined(*to.cta, memory + copy.source_bytes, copy.bytes - copy.source_bytes);
   if (wants_data(worker))
     std::memset(memory + copy.source_bytes, 0, copy.bytes - copy.source_bytes);
   else
@@ -273,6 +278,9 @@ bool land_store(Worker& worker, AsyncOp& op) {
     std::memcpy(memory, store.value, store.bytes);
   else
     reduce_bytes(memory, store.value, store.bytes, store.reduction, store.type);
+  // MODEL: the values count as defined, those of a check that follows definedness as well.
+  if (worker.definedness() != nullptr && store.reduction == Reduction::None)
+    worker.definedness()->defined(*to.cta, memory, store.bytes);
   // MODEL: without data, what lands here counts as payload, whatever it is made of.
   if (!wants_data(worker)) skip_data(worker, memory, store.bytes);
   emit_operation_access(worker, op, event::Kind::AsyncWrite, event::Space::Shared,

@@ -14,6 +14,7 @@
 #include <mutex>
 #include <string>
 
+#include "machine/definedness_watch.hpp"
 #include "machine/device.hpp"
 #include "machine/state.hpp"
 #include "machine/units/copy.hpp"
@@ -59,7 +60,12 @@ struct BulkCopy {
   ScalarType type = ScalarType::none;
 };
 
-void deliver(Worker& worker, uint8_t* to, const uint8_t* from, uint32_t bytes, const BulkCopy& copy) {
+void deliver(Worker& worker, const AsyncOp& op, uint8_t* to, const uint8_t* from, uint32_t bytes,
+             const BulkCopy& copy) {
+  if (DefinednessWatch* const watch = worker.definedness()) {
+    watch->copied(*op.cta, to, from, bytes, copy.reduction != Reduction::None);
+    if (copy.way == Way::SharedToGlobal) watch->judge_store(worker, op, watch->marks(*op.cta, to), bytes);
+  }
   if (!wants_data(worker)) return skip_data(worker, to, bytes);
   if (copy.reduction == Reduction::None)
     std::memmove(to, from, bytes);
@@ -93,7 +99,7 @@ bool land(Worker& worker, AsyncOp& op) {
            ranks &= ranks - 1) {
         const MbarrierPlace to =
             locate_in(op, static_cast<uint32_t>(std::countr_zero(ranks)), copy.target + at);
-        deliver(worker, to.cta->shared.data() + to.offset, from, piece, copy);
+        deliver(worker, op, to.cta->shared.data() + to.offset, from, piece, copy);
         emit_operation_access(worker, op, event::Kind::AsyncWrite, event::Space::Shared,
                               shared_event_address(*to.cta, to.offset), piece);
         const MbarrierPlace barrier =
@@ -107,7 +113,8 @@ bool land(Worker& worker, AsyncOp& op) {
       const MbarrierPlace to = locate(op, copy.target + at);
       emit_operation_access(worker, op, event::Kind::AsyncRead, event::Space::Shared,
                             shared_event_address(*from.cta, from.offset), piece);
-      deliver(worker, to.cta->shared.data() + to.offset, from.cta->shared.data() + from.offset, piece, copy);
+      deliver(worker, op, to.cta->shared.data() + to.offset, from.cta->shared.data() + from.offset, piece,
+              copy);
       emit_operation_access(worker, op, event::Kind::AsyncWrite, event::Space::Shared,
                             shared_event_address(*to.cta, to.offset), piece);
       mbarrier_complete_tx(worker, op, locate(op, copy.barrier), piece);
@@ -119,7 +126,7 @@ bool land(Worker& worker, AsyncOp& op) {
       if (to == nullptr) return outside(worker, op, "writes", global, piece);
       emit_operation_access(worker, op, event::Kind::AsyncRead, event::Space::Shared,
                             shared_event_address(*from.cta, from.offset), piece);
-      deliver(worker, to, from.cta->shared.data() + from.offset, piece, copy);
+      deliver(worker, op, to, from.cta->shared.data() + from.offset, piece, copy);
       emit_operation_access(worker, op, event::Kind::AsyncWrite, event::Space::Global, global, piece);
       break;
     }

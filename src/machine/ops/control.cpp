@@ -325,12 +325,27 @@ Result<Op> bind_nothing(Binder& b) {
 // --- registers
 // ----------------------------------------------------------------------------------------------------------
 
+/// The register count is unknown, so setmaxnreg has no effect, as for a kernel without launch bounds.
+void tell_no_budget(Warp& w) {
+  event::BrokenRule rule;
+  rule.name = "register-budget";
+  rule.is_warning = true;
+  rule.headline = "setmaxnreg has no effect: nothing bounds the registers of this kernel";
+  rule.label = "has no effect";
+  rule.why = "the assembler drops setmaxnreg in a kernel whose register count at entry it does not know";
+  rule.help =
+      "give the kernel launch bounds (`__launch_bounds__(threads, ctas)`) or a maximum register count";
+  emit_broken_rule(w, w.active, rule);
+}
+
 /// setmaxnreg: the pool is what the CTA's registers at launch amount to; `dec` gives to it, `inc` waits for
 /// it. All warps of a warpgroup execute it; each warp moves its own share.
 Step set_registers(Warp& w, const Op& op, uint32_t) {
   if (const Step s = w.rendezvous(kAllLanes); s != Step::Next) return s;
-  if (w.register_budget == 0)
-    return Step::Next;  // register count unknown: no effect, as without launch bounds
+  if (w.register_budget == 0) {
+    tell_no_budget(w);
+    return Step::Next;
+  }
   const auto wanted = static_cast<uint32_t>(op.imm);
   Cta& cta = *w.cta;
   w.acted = true;

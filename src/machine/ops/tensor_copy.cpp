@@ -10,6 +10,7 @@
 #include <cstring>
 
 #include "machine/bind.hpp"
+#include "machine/definedness_watch.hpp"
 #include "machine/ops/access.hpp"
 #include "machine/state.hpp"
 #include "machine/units/copy.hpp"
@@ -76,6 +77,40 @@ uint8_t* row_memory(Worker& worker, const AsyncOp& op, const TensorShape& shape,
   return memory;
 }
 
+/// Marks of a row's inside part, where they lie in a buffer of a whole row.
+uint8_t* inside_of(uint8_t* row_marks, const TensorShape& shape, const TensorRow& row) {
+  return row_marks + size_t{row.first} * shape.unit_bytes;
+}
+
+/// Marks of a row follow the row to the CTAs; what lies outside the tensor is filled, so it is defined.
+void follow_load(DefinednessWatch& watch, const AsyncOp& op, const TensorCopy& copy, const TensorShape& shape,
+                 const TensorRow& row, const uint8_t* from, uint32_t ranks, uint32_t r) {
+  uint8_t marks[kMostRowBytes];
+  std::memset(marks, kDefined, shape.row_bytes());
+  const uint8_t* const source = from == nullptr ? nullptr : watch.marks(*op.cta, from);
+  if (source != nullptr) std::memcpy(inside_of(marks, shape, row), source, row.count * shape.unit_bytes);
+  for (uint32_t m = ranks; m != 0; m &= m - 1) {
+    const MbarrierPlace to = locate_in(op, static_cast<uint32_t>(std::countr_zero(m)), copy.shared);
+    put_row(watch.marks(*to.cta, to.cta->shared.data()), to.offset + r * shape.pitch, marks,
+            shape.row_bytes(), copy.box.map.swizzle);
+  }
+}
+
+/// The other way round.
+void follow_store(Worker& worker, DefinednessWatch& watch, const AsyncOp& op, const TensorCopy& copy,
+                  const TensorShape& shape, const TensorRow& row, const MbarrierPlace& from, uint8_t* to,
+                  uint32_t r) {
+  uint8_t marks[kMostRowBytes];
+  get_row(watch.marks(*from.cta, from.cta->shared.data()), from.offset + r * shape.pitch, marks,
+          shape.row_bytes(), copy.box.map.swizzle);
+  const uint8_t* const inside = inside_of(marks, shape, row);
+  const uint32_t bytes = row.count * shape.unit_bytes;
+  uint8_t* const target = watch.marks(*op.cta, to);
+  for (uint32_t i = 0; target != nullptr && i < bytes; ++i)
+    if (copy.reduction == Reduction::None || inside[i] != kDefined) target[i] = inside[i];
+  watch.judge_store(worker, op, inside, bytes);
+}
+
 bool land_load(Worker& worker, AsyncOp& op) {
   auto& copy = op.as<TensorCopy>();
   const TensorMapInfo& map = copy.box.map;
@@ -93,6 +128,8 @@ bool land_load(Worker& worker, AsyncOp& op) {
       const uint8_t* from = nullptr;
       if (row.count != 0 && (from = row_memory(worker, op, shape, row, false)) == nullptr) return true;
       read_row(map, shape, row, from, buffer);
+      if (worker.definedness() != nullptr)
+        follow_load(*worker.definedness(), op, copy, shape, row, from, ranks, r);
       for (uint32_t m = ranks; m != 0; m &= m - 1) {
         const MbarrierPlace to = locate_in(op, static_cast<uint32_t>(std::countr_zero(m)), copy.shared);
         if (wants_data(worker))
@@ -140,6 +177,8 @@ bool land_store(Worker& worker, AsyncOp& op) {
     }
     get_row(from.cta->shared.data(), from.offset + r * shape.pitch, buffer, shape.row_bytes(), map.swizzle);
     write_row(map, shape, row, buffer, to, copy.reduction);
+    if (worker.definedness() != nullptr)
+      follow_store(worker, *worker.definedness(), op, copy, shape, row, from, to, r);
   }
   if (end < shape.rows) return false;
   emit_complete(worker, op);
@@ -176,6 +215,11 @@ uint64_t map_address(Warp& w, const TensorOperands& o, uint32_t lane, uint64_t a
 bool read_map(Warp& w, const TensorOperands& o, uint32_t lane, uint64_t address, TensorMapInfo& out) {
   const uint64_t at = map_address(w, o, lane, address);
   if (at == 0) return false;
+  if (event::Sink* const sink = listener_for(w.worker(), event::Kind::TensorMapUse)) {
+    event::Event e = warp_event(w, event::Kind::TensorMapUse, uint32_t{1} << lane);
+    e.addresses = std::span<const uint64_t>(&at, 1);
+    sink->receive(e);
+  }
   TensorMapWords words;
   std::memcpy(words.data(), reinterpret_cast<const void*>(at), kMapBytes);
   Result<TensorMapInfo> map = decode_tensor_map(words);

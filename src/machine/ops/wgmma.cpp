@@ -15,10 +15,12 @@
 
 #include "base/lifetime.hpp"
 #include "machine/bind.hpp"
+#include "machine/definedness_watch.hpp"
 #include "machine/state.hpp"
 #include "machine/units/copy.hpp"
 #include "machine/units/emit.hpp"
 #include "machine/units/wgmma_descriptor.hpp"
+#include "machine/units/wgmma_marks.hpp"
 #include "machine/units/wgmma_multiply.hpp"
 #include "machine/units/wgmma_rules.hpp"
 
@@ -77,7 +79,9 @@ uint32_t* register_vector(Warp& w, const WgmmaIssue& issue, Location location) {
 class OperandReader {
  public:
   OperandReader(Worker& worker, const AsyncOp& op)
-      : worker_(worker), op_(op), listening_(listener_for(worker, event::Kind::AsyncRead) != nullptr) {}
+      : worker_(worker), op_(op), listening_(listener_for(worker, event::Kind::AsyncRead) != nullptr) {
+    if (worker.definedness() != nullptr) marks_ = worker.definedness()->marks(*op.cta, op.cta->shared.data());
+  }
 
   /// Copies a 16-byte chunk; false when it lies outside the CTA's shared memory.
   bool chunk(uint32_t address, uint8_t* out) {
@@ -96,6 +100,13 @@ class OperandReader {
     std::memcpy(out, from, kChunk);
     if (listening_) chunks_.push_back(address);
     return true;
+  }
+
+  /// Notes in `lines[i]` that line i has undefined bytes, for the chunk's bytes [16 / count * i, ...).
+  void note_undefined(uint32_t address, bool* lines, uint32_t count) const {
+    constexpr uint32_t kAll = kChunk;
+    for (uint32_t i = 0; marks_ != nullptr && i < kAll; ++i)
+      if (marks_[address + i] != kDefined) lines[i * count / kAll] = true;
   }
 
   bool failed() const { return failed_; }
@@ -117,16 +128,20 @@ class OperandReader {
   const AsyncOp& op_;
   bool listening_;
   bool failed_ = false;
+  const uint8_t* marks_ = nullptr;  ///< of the CTA's shared memory, where definedness is followed
   std::vector<uint32_t> chunks_;
 };
 
 /// Rows [first, first + 16) of A from shared memory.
-void read_a(OperandReader& reader, const Product& p, uint64_t bits, uint32_t first, WgmmaOperands& o) {
+void read_a(OperandReader& reader, const Product& p, uint64_t bits, uint32_t first, WgmmaOperands& o,
+            ProductMarks& marks) {
   const MatrixDescriptor d = MatrixDescriptor::decode(bits);
   if (!p.a_mn_major) {
     for (uint32_t row = first; row < first + 16; ++row) {
       for (uint32_t chunk = 0; chunk < kWgmmaKBytes / kChunk; ++chunk) {
-        if (!reader.chunk(d.k_major(row, chunk), o.a[row] + chunk * kChunk)) return;
+        const uint32_t at = d.k_major(row, chunk);
+        if (!reader.chunk(at, o.a[row] + chunk * kChunk)) return;
+        reader.note_undefined(at, &marks.a[row], 1);
       }
     }
     return;
@@ -134,7 +149,9 @@ void read_a(OperandReader& reader, const Product& p, uint64_t bits, uint32_t fir
   for (uint32_t k = 0; k < kWgmmaKBytes / 2; ++k) {
     for (uint32_t block = first / 8; block < first / 8 + 2; ++block) {
       uint16_t values[8];
-      if (!reader.chunk(d.mn_major(block, k), reinterpret_cast<uint8_t*>(values))) return;
+      const uint32_t at = d.mn_major(block, k);
+      if (!reader.chunk(at, reinterpret_cast<uint8_t*>(values))) return;
+      reader.note_undefined(at, &marks.a[block * 8], 8);
       for (uint32_t i = 0; i < 8; ++i) std::memcpy(o.a[block * 8 + i] + k * 2, &values[i], 2);
     }
   }
@@ -156,13 +173,15 @@ uint32_t column_place(uint32_t n) {
   return n / 8 * 8 + n % 2 * 4 + n % 8 / 2;
 }
 
-void read_b(OperandReader& reader, const Product& p, uint64_t bits, WgmmaOperands& o) {
+void read_b(OperandReader& reader, const Product& p, uint64_t bits, WgmmaOperands& o, ProductMarks& marks) {
   const MatrixDescriptor d = MatrixDescriptor::decode(bits);
   const uint32_t bytes = p.form.b_bytes();
   if (!p.b_mn_major) {
     for (uint32_t n = 0; n < p.form.n; ++n) {
       for (uint32_t chunk = 0; chunk < bytes / kChunk; ++chunk) {
-        if (!reader.chunk(d.k_major(n, chunk), o.b[column_place(n)] + chunk * kChunk)) return;
+        const uint32_t at = d.k_major(n, chunk);
+        if (!reader.chunk(at, o.b[column_place(n)] + chunk * kChunk)) return;
+        reader.note_undefined(at, &marks.b[n], 1);
       }
     }
     return;
@@ -170,7 +189,9 @@ void read_b(OperandReader& reader, const Product& p, uint64_t bits, WgmmaOperand
   for (uint32_t k = 0; k < bytes / 2; ++k) {
     for (uint32_t block = 0; block < p.form.n / 8; ++block) {
       uint16_t values[8];
-      if (!reader.chunk(d.mn_major(block, k), reinterpret_cast<uint8_t*>(values))) return;
+      const uint32_t at = d.mn_major(block, k);
+      if (!reader.chunk(at, reinterpret_cast<uint8_t*>(values))) return;
+      reader.note_undefined(at, &marks.b[block * 8], 8);
       for (uint32_t i = 0; i < 8; ++i) std::memcpy(o.b[column_place(block * 8 + i)] + k * 2, &values[i], 2);
     }
   }
@@ -256,14 +277,17 @@ bool compute(Worker& worker, const AsyncOp& op, const ProductArgs& args) {
   WgmmaOperands& o = *operands;
   Cta& cta = *op.cta;
   OperandReader reader(worker, op);
+  ProductMarks marks;
   for (uint32_t i = 0; i < kWarps; ++i) {
     Warp& w = *cta.warps[args.warpgroup * kWarps + i];
     const WgmmaIssue& issue = args.warps[i];
     const Product& p = product_of(issue);
-    if (p.a_in_registers)
+    if (p.a_in_registers) {
       take_a(w, issue, p, i * 16, o);
-    else
-      read_a(reader, p, issue.a, i * 16, o);
+      marks.take_a(w.marks, issue.frame_base, p.a, i * 16);
+    } else {
+      read_a(reader, p, issue.a, i * 16, o, marks);
+    }
     if (p.form.sparse) read_metadata(w, issue, p, i * 16, o);
   }
   // Each warp multiplies its sixteen rows with the B that its own descriptor names; mostly there is one.
@@ -272,7 +296,8 @@ bool compute(Worker& worker, const AsyncOp& op, const ProductArgs& args) {
     const WgmmaIssue& issue = args.warps[i];
     const Product& p = product_of(issue);
     if (i == 0 || issue.b != args.warps[i - 1].b || issue.op != args.warps[i - 1].op) {
-      read_b(reader, p, issue.b, o);
+      std::fill(std::begin(marks.b), std::end(marks.b), false);
+      read_b(reader, p, issue.b, o, marks);
       if (reader.failed()) break;
       if (wants_data(worker)) wgmma_prepare(p.form, o);
     }
@@ -283,6 +308,10 @@ bool compute(Worker& worker, const AsyncOp& op, const ProductArgs& args) {
       rows.load(row, p.form.n, d);
       wgmma_row(p.form, o, i * 16 + row, !issue.scale_d, d);
       rows.store(row, p.form.n, d);
+    }
+    if (worker.definedness() != nullptr) {
+      marks.put(w.marks, issue.frame_base, p.d, p.form.d == WgmmaResult::F16, issue.scale_d, i * 16,
+                origin_at(worker, issue.function, issue.pc));
     }
   }
   reader.emit();
