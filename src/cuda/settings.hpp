@@ -34,9 +34,9 @@ struct Settings {
   std::string copies = "early";   ///< when asynchronous copies land: early, late or shuffled
   uint64_t seed = 0;
   std::string uninit = "off";  ///< reads of undefined bytes: off, warn, error
-  bool perturb = false;      ///< an unfair schedule, chosen by the seed
-  unsigned workers = 0;      ///< host threads per launch; 0 = as many as the host has
-  int verbosity = 0;         ///< 1: a line per launch, 2: also a line per call
+  bool perturb = false;        ///< an unfair schedule, chosen by the seed
+  unsigned workers = 0;        ///< host threads per launch; 0 = as many as the host has
+  int verbosity = 0;           ///< 1: a line per launch, 2: also a line per call
   std::string phases_file;   ///< a JSON record per launch is appended: phases of every mbarrier; empty: none
   std::string trace_folder;  ///< of `timeline`: each process leaves its trace there, PID.trace
   std::vector<uint64_t> traced_ctas;  ///< linear CTAs that are recorded

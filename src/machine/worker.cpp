@@ -317,14 +317,15 @@ bool Worker::pass_divergent_barriers() {
   return any;
 }
 
-/// Places `fault` at a thread that goes round a loop which reads a clock. False if there is none.
+/// Places `fault` at a thread that goes round a loop which reads a clock. False if there is none. A loop that
+/// looks at an mbarrier is a wait for it: the clock says how long to sleep between two looks (libcu++).
 bool Worker::find_clock_loop(Fault& fault) const {
   for (const auto& cluster : resident_) {
     for (const auto& cta : cluster->ctas) {
       for (const auto& warp : cta->warps) {
         for (const Split& split : warp->splits) {
           const bool goes_round = split.pc >= split.idle_first && split.pc <= split.idle_last;
-          if (!goes_round || !split.reads_time) continue;
+          if (!goes_round || !split.reads_time || split.looked != kNoLook) continue;
           fault.function = warp->frames[split.frame].function;
           fault.instruction = split.pc;
           std::copy(cta->index, cta->index + 3, fault.cta);

@@ -73,6 +73,26 @@ TEST(time, that_never_helps_a_loop_which_reads_it_leaves_the_run_undecided) {
   }
 }
 
+TEST(time, read_between_two_looks_at_an_mbarrier_leaves_a_deadlock_one) {
+  for (const char* pause : {"", "nanosleep.u32 100;"}) {
+    auto* out = buffer<uint32_t>(1);
+    const auto result = run(waiting(std::string(R"(
+    .shared .align 8 .b64 bar;
+    mov.u32 %r1, bar;
+    mbarrier.init.shared::cta.b64 [%r1], 1;
+    mov.u64 %rd2, %globaltimer;
+    LOOK: mbarrier.try_wait.parity.shared::cta.b64 %p1, [%r1], 0;
+    @%p1 bra DONE;
+    mov.u64 %rd3, %globaltimer;
+    sub.u64 %rd4, %rd3, %rd2;
+    setp.lt.s64 %p2, %rd4, 1000;
+    @%p2 bra LOOK;
+    )") + pause + "\nbra LOOK;\nDONE:"),
+                            "k", {out, scalar(0)});
+    EXPECT_EQ(result.fault.kind, machine::FaultKind::Timeout) << pause << result.fault.message;
+  }
+}
+
 TEST(time, does_not_hide_a_deadlock_behind_the_loop_of_another_warp) {
   // Warp 1 waits a second, warp 0 for what nobody sends.
   auto* out = buffer<uint32_t>(1);
