@@ -8,6 +8,8 @@
 #include <signal.h>
 #include <unistd.h>
 
+#include <optional>
+
 #include <cstring>
 
 #include "cli/command.hpp"
@@ -80,13 +82,19 @@ void note_crash(Outcome& outcome, const std::string& name, Voice& voice, Loudnes
   take(outcome, std::move(diagnostic), voice, loudness);
 }
 
-// Runs what `starter` starts under all schedules that are asked for; an error if it could not be started.
-Result<void> run_schedules(const Starter& starter, const RunOptions& options, cuda::ChannelReader& reader,
-                           Voice& voice, Outcome& outcome) {
-  SLUICE_ASSIGN_OR_RETURN(
-      outcome, supervise(starter, options.settings, reader, voice, options.loudness(), std::move(outcome)));
-  if (outcome.stopped || outcome.is_enough()) return {};
-  return run_perturbed(starter, options, voice, outcome);
+// Runs what `starter` starts under all schedules that are asked for; the tool's exit status if it could not
+// be started.
+std::optional<int> run_schedules(const Starter& starter, const RunOptions& options,
+                                 const std::string& command, Voice& voice, Outcome& outcome) {
+  auto reader = cuda::ChannelReader::create();  // its folder goes before the tool ends as the program did
+  if (!reader) return no_report_folder(reader.error().message);
+  auto ran = supervise(starter, options.settings, *reader, voice, options.loudness(), std::move(outcome));
+  if (!ran) return usage_error(ran.error().message, command);
+  outcome = *std::move(ran);
+  if (outcome.stopped || outcome.is_enough()) return std::nullopt;
+  if (auto rest = run_perturbed(starter, options, voice, outcome); !rest)
+    return usage_error(rest.error().message, command);
+  return std::nullopt;
 }
 
 int run_launch(const RunOptions& options, const std::vector<std::string>& program, const std::string& command,
@@ -95,10 +103,7 @@ int run_launch(const RunOptions& options, const std::vector<std::string>& progra
   auto files = read_launch_files(program.front(), options.launch_file);
   if (!files) return input_error(files.error().text());
   const Starter starter = launch_starter(*std::move(files), options.dry_run);
-  auto reader = cuda::ChannelReader::create();
-  if (!reader) return no_report_folder(reader.error().message);
-  if (auto ran = run_schedules(starter, options, *reader, voice, outcome); !ran)
-    return usage_error(ran.error().message, command);
+  if (const auto failed = run_schedules(starter, options, command, voice, outcome)) return *failed;
   if (outcome.program_status == kExitUsage && outcome.diagnostics.empty()) return kExitUsage;
   if (options.dry_run) outcome.tally.schedules_run = 0;
   note_crash(outcome, program.front(), voice, options.loudness());
@@ -144,10 +149,7 @@ int run_program(const RunOptions& options, const std::vector<std::string>& progr
     return conclude(outcome, options, program, voice);
   }
   const Starter starter = program_starter(*file, program, look.preload, *libraries);
-  auto reader = cuda::ChannelReader::create();
-  if (!reader) return no_report_folder(reader.error().message);
-  if (auto ran = run_schedules(starter, options, *reader, voice, outcome); !ran)
-    return usage_error(ran.error().message, command);
+  if (const auto failed = run_schedules(starter, options, command, voice, outcome)) return *failed;
   if (!outcome.stopped && !outcome.engine_loaded && outcome.signal == 0 &&
       options.loudness() != Loudness::Quiet) {
     voice.say("note: no process of this program called the CUDA runtime\n");
