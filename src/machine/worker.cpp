@@ -252,8 +252,9 @@ bool Worker::quiesce() {
   }
   if (earliest == UINT64_MAX && !(clock_was_read_ && !ready_.empty())) return false;
   if (idle_time_ > kIdleLimit) return false;
-  // No power of two: the low halves of the clocks come to different values.
-  const uint64_t jump = std::max(kFirstIdleJump, idle_time_ + idle_time_ / 5);
+  // Less than doubling: who does one thing after a limit and another after twice the limit comes by both. No
+  // power of two: the low halves of the clocks come to different values.
+  const uint64_t jump = std::max(kFirstIdleJump, idle_time_ / 2 + idle_time_ / 5);
   const uint64_t target = earliest == UINT64_MAX
                               ? clock_ns_ + jump
                               : std::max(earliest, clock_ns_ + (idle_time_ == 0 ? 0 : jump));
