@@ -16,8 +16,8 @@
 #include "ring_report.hpp"
 #include "sluice/host/launch.hpp"
 #include "sluice/host/tensor_map.hpp"
-#include "sluice/trace/recording.hpp"
 #include "tile_data.hpp"
+#include "traced.hpp"
 
 namespace {
 
@@ -133,35 +133,6 @@ Program choose(const Options& options) {
                            : layer1_cluster_program(options.stages, options.ctas);
 }
 
-TracedProgram choose_traced(const Options& options) {
-  return options.typed ? traced_layer2_program(options.stages, options.ctas)
-                       : traced_layer1_program(options.stages, options.ctas);
-}
-
-void check_recording(const sluice::trace::RecordingError& error) {
-  if (error) fail(kProgram, "%s", error.text);
-}
-
-/// Run the kernel with a recorder in it and write what it recorded.
-void run_traced(const Options& options, sluice::LaunchShape shape, const CUtensorMap& map, const TileJob& job,
-                const std::vector<std::string>& command) {
-  const TracedProgram program = choose_traced(options);
-  sluice::trace::Extent extent;
-  extent.ctas = static_cast<std::uint32_t>(options.ctas);
-  extent.warps = kThreads / 32;
-  extent.records = static_cast<std::uint32_t>(options.tiles) * 4 + 2 * kMaxStages + 8;  // all of a producer's
-  sluice::trace::Recording recording;
-  check_recording(recording.allocate(extent));
-  const sluice::LaunchError error = sluice::launch(program.kernel, shape, map, job, recording.buffer());
-  if (error) fail(kProgram, "launch: %s", error.text);
-  sluice::trace::Launched launched;
-  launched.kernel = options.typed ? "async_pipeline_typed" : "async_pipeline";
-  launched.grid[0] = launched.cluster[0] = extent.ctas;
-  launched.cta[0] = kThreads;
-  check_recording(recording.read(launched));
-  check_recording(recording.write(options.trace, command));
-}
-
 /// Describe the matrix to the copy engine: boxes of `rows` rows of one tile, put down with the 128-byte
 /// swizzle.
 CUtensorMap make_tile_map(HalfBits* matrix, int places, int rows) {
@@ -212,7 +183,14 @@ int main(int argc, char** argv) {
   shape.cta = dim3(kThreads);
   shape.shared_bytes = program.shared.total;
   if (options.trace != nullptr) {
-    run_traced(options, shape, map, job, {argv, argv + argc});
+    run_traced({kProgram,
+                options.typed,
+                options.stages,
+                options.tiles,
+                options.ctas,
+                options.trace,
+                {argv, argv + argc}},
+               map, job);
   } else {
     const sluice::LaunchError error = sluice::launch(program.kernel, shape, map, job);
     if (error) fail(kProgram, "launch: %s", error.text);
