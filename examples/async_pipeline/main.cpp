@@ -183,14 +183,9 @@ int main(int argc, char** argv) {
   shape.cta = dim3(kThreads);
   shape.shared_bytes = program.shared.total;
   if (options.trace != nullptr) {
-    run_traced({kProgram,
-                options.typed,
-                options.stages,
-                options.tiles,
-                options.ctas,
-                options.trace,
-                {argv, argv + argc}},
-               map, job);
+    run_traced(
+        {kProgram, options.typed, options.stages, options.tiles, options.ctas, options.trace, argc, argv},
+        map, job);
   } else {
     const sluice::LaunchError error = sluice::launch(program.kernel, shape, map, job);
     if (error) fail(kProgram, "launch: %s", error.text);

@@ -7,7 +7,6 @@
 
 #include <cuda.h>
 
-#include "sluice/trace/record.hpp"
 #include "tile_job.hpp"
 
 namespace example {
@@ -27,18 +26,6 @@ struct Program {
 Program layer1_program(int stages);
 Program layer1_cluster_program(int stages, int ctas);
 Program layer2_program(int stages, int ctas);
-
-/// The same kernels with a recorder in them, made by trace-layer1.edit and trace-layer2.edit.
-using TracedKernel = void (*)(const CUtensorMap map, const TileJob job, const sluice::trace::Buffer buffer);
-
-struct TracedProgram {
-  TracedKernel kernel;
-  SharedSizes shared;
-  int empty_arrivals;
-};
-
-TracedProgram traced_layer1_program(int stages, int ctas);
-TracedProgram traced_layer2_program(int stages, int ctas);
 
 /// A program with one mistake: the edit that makes it from layer1.cuh, and the one shape that it is built
 /// for.

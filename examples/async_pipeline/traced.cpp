@@ -7,9 +7,9 @@
 #include <cstdint>
 
 #include "command_line.hpp"
-#include "program.hpp"
 #include "sluice/host/launch.hpp"
 #include "sluice/trace/recording.hpp"
+#include "traced_program.hpp"
 
 namespace example {
 namespace {
@@ -45,7 +45,7 @@ void run_traced(const TraceRequest& request, const CUtensorMap& map, const TileJ
   launched.grid[0] = launched.cluster[0] = extent.ctas;
   launched.cta[0] = kThreads;
   check_recording(request, recording.read(launched));
-  check_recording(request, recording.write(request.file, request.command));
+  check_recording(request, recording.write(request.file, {request.argv, request.argv + request.argc}));
 }
 
 }  // namespace example

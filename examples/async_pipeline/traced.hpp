@@ -6,9 +6,6 @@
 
 #include <cuda.h>
 
-#include <string>
-#include <vector>
-
 #include "tile_job.hpp"
 
 namespace example {
@@ -19,7 +16,8 @@ struct TraceRequest {
   bool typed;
   int stages, tiles, ctas;
   const char* file;
-  std::vector<std::string> command;
+  int argc;
+  char** argv;
 };
 
 /// Runs the kernel with a recorder in it and writes what it recorded (traced.cpp). Ends the program where
