@@ -3,14 +3,13 @@
 //
 // The analysis, one kind of cause after the other.
 #include "check/deadlock.hpp"
+#include "base/words.hpp"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <bit>
 #include <set>
-
-#include "event/address.hpp"
 
 namespace sluice::check {
 
@@ -48,18 +47,13 @@ void Deadlock::apply(const Event& e) {
     return;
   }
   Waiter w{e.cta, e.warp, e.lanes, e.origin, Waiting::Loop, e.phase, 0};
-  const auto key_of = [&](uint64_t address) {
-    const auto narrow = static_cast<uint32_t>(address);
-    return uint64_t{order_.cta_of_rank(e.cta, narrow >> event::kSharedRankShift)} << 24 |
-           (narrow & event::kSharedOffsetMask);
-  };
   if (e.kind == Kind::MbarrierPending) {
-    w.barrier = key_of(e.addresses[static_cast<size_t>(std::countr_zero(e.lanes))]);
+    w.barrier = order_.place(e.cta, e.address()).key();
     poll = w;
     return;
   }
   w.waiting = static_cast<Waiting>(e.value);
-  if (w.waiting == Waiting::Mbarrier) w.barrier = key_of(e.addresses[0]);
+  if (w.waiting == Waiting::Mbarrier) w.barrier = order_.place(e.cta, e.addresses[0]).key();
   if ((w.waiting == Waiting::Loop || w.waiting == Waiting::Sleep) && poll.lanes != 0) {
     w.barrier = poll.barrier;
     w.origin = poll.origin;
@@ -103,6 +97,13 @@ void Deadlock::add_waits(Finding& f, const Barrier& b) const {
     if (barrier_of(w) != &b) continue;
     add_spot(f, w.origin, waits_text(w) + " here");
   }
+}
+
+void Deadlock::add_copies_and_waits(Finding& f, const Barrier& b) const {
+  for (const Contribution& c : b.now.copies) add_spot(f, c.origin, fmt::format("brings {} bytes", c.amount));
+  add_waits(f, b);
+  add_spot(f, b.init_origin, "initialised for " + counted(b.count, "arrival"));
+  f.state = ledger_.state_of(b);
 }
 
 std::string Deadlock::waits_text(const Waiter& w) {
@@ -153,10 +154,7 @@ bool Deadlock::judge_bytes(const Barrier& b) {
   const std::string name = ledger_.name_of(b);
   Finding f;
   const bool expected = b.now.expected_bytes != 0;
-  f.name = b.tx > 0            ? "tx-bytes-never-arrive"
-           : expected          ? "tx-bytes-exceed"
-           : b.now.peers_bring ? "multicast-mask-mismatch"
-                               : "expect-tx-missing";
+  f.name = b.tx > 0 ? "tx-bytes-never-arrive" : Ledger::uncovered_bytes(b.now);
   f.headline = expected ? fmt::format("{} expects {} bytes and its copies bring {}", name,
                                       b.now.expected_bytes, b.now.brought_bytes)
                         : fmt::format("copies bring {} bytes to {}, and nobody expects them",
@@ -187,10 +185,7 @@ bool Deadlock::judge_expectation(const Barrier& b) {
       fmt::format("bytes are announced on {} without the arrival that the phase needs", ledger_.name_of(b));
   for (const Contribution& c : b.now.expectations)
     add_spot(f, c.origin, fmt::format("announces {} bytes and does not arrive", c.amount));
-  for (const Contribution& c : b.now.copies) add_spot(f, c.origin, fmt::format("brings {} bytes", c.amount));
-  add_waits(f, b);
-  add_spot(f, b.init_origin, "initialised for " + counted(b.count, "arrival"));
-  f.state = ledger_.state_of(b);
+  add_copies_and_waits(f, b);
   f.why = "mbarrier.expect_tx raises the bytes due and is no arrival; the phase still waits for one";
   f.help = "use mbarrier.arrive.expect_tx, or arrive after expect_tx";
   add(std::move(f));
@@ -204,10 +199,7 @@ bool Deadlock::judge_unarmed(const Barrier& b) {
   f.name = "expect-tx-missing";
   f.headline = fmt::format("copies bring {} bytes to {}, and nobody arrives to expect them",
                            b.now.brought_bytes, ledger_.name_of(b));
-  for (const Contribution& c : b.now.copies) add_spot(f, c.origin, fmt::format("brings {} bytes", c.amount));
-  add_waits(f, b);
-  add_spot(f, b.init_origin, "initialised for " + counted(b.count, "arrival"));
-  f.state = ledger_.state_of(b);
+  add_copies_and_waits(f, b);
   f.why = "a copy completes bytes and is no arrival; the phase still waits for one";
   f.help = "let the thread that issues the copies execute mbarrier.arrive.expect_tx with their bytes";
   add(std::move(f));

@@ -50,6 +50,7 @@ class Deadlock {
   std::vector<const Barrier*> awaited() const;
   const Barrier* barrier_of(const Waiter& w) const;
   void add_waits(Finding& f, const Barrier& b) const;
+  void add_copies_and_waits(Finding& f, const Barrier& b) const;
   void add(Finding f);
   std::string missing_text(const Barrier& b) const;
   std::string waits_text() const;

@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "event/address.hpp"
+#include "event/places.hpp"
 
 namespace sluice::check {
 
@@ -21,14 +22,13 @@ namespace {
 constexpr Time kEnd = 1;  ///< of the launch before
 
 bool is_global(uint64_t address) {
-  return address - event::kSharedWindow >= event::kSharedWindowBytes &&
-         address - event::kLocalWindow >= event::kLocalWindowBytes;
+  return !event::is_shared_address(address) && !event::is_local_address(address);
 }
 
 }  // namespace
 
 void DependentLaunch::begin_launch(const event::LaunchDetails& details, Shadow global) {
-  kernel_before_ = std::exchange(kernel_, readable(details.kernel));
+  kernel_before_ = std::exchange(kernel_, event::readable(details.kernel));
   before_ = 0;
   accesses_.clear();
   if (!details.overlaps_previous) return;

@@ -23,10 +23,6 @@ constexpr size_t kMostDistinct = 64;  ///< distinct findings kept per launch
 
 }  // namespace
 
-std::string readable(const std::string& symbol) {
-  return event::readable(symbol);
-}
-
 std::string bare_function(const std::string& readable) {
   std::string name;
   int depth = 0;  // of template arguments
@@ -61,10 +57,6 @@ std::string bare_function(const std::string& readable) {
   return kept.empty() ? readable : kept;
 }
 
-std::string counted(uint64_t number, const char* one) {
-  return fmt::format("{} {}{}", number, one, number == 1 ? "" : "s");
-}
-
 std::string lanes_text(uint32_t warp, uint32_t lanes) {
   if (lanes == 0xffffffffu || lanes == 0) return fmt::format("warp {}", warp);
   if ((lanes & (lanes - 1)) == 0) return fmt::format("warp {} lane {}", warp, std::countr_zero(lanes));
@@ -75,7 +67,7 @@ std::string lanes_text(uint32_t warp, uint32_t lanes) {
 
 void Findings::begin_launch(const event::LaunchDetails& details) {
   origins_ = details.origins;
-  kernel_ = readable(details.kernel);
+  kernel_ = event::readable(details.kernel);
   errors_.clear();
   warnings_.clear();
 }
@@ -111,7 +103,8 @@ report::Place Findings::place_of(const Spot& spot) const {
   std::vector<report::Frame> frames;
   const std::vector<event::SourcePlace> chain = event::frames_of(*origins_, spot.origin);
   for (const event::SourcePlace& p : chain) {
-    std::string function = p.function == event::kNoIndex ? "" : readable(origins_->functions[p.function]);
+    std::string function =
+        p.function == event::kNoIndex ? "" : event::readable(origins_->functions[p.function]);
     frames.push_back({origins_->files[p.file], p.line, p.column, std::move(function)});
   }
   const auto first = frames.begin() + static_cast<std::ptrdiff_t>(event::own_frame(*origins_, chain));

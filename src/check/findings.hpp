@@ -62,15 +62,9 @@ class Findings {
   std::vector<Counted> errors_, warnings_;
 };
 
-/// The readable form of a C++ symbol.
-std::string readable(const std::string& symbol);
-
 /// A function of a readable symbol without what the compiler adds: "cuda::ptx::mbarrier_arrive" for
 /// "unsigned long _INTERNAL_5d00_kernel_cu_49d7::cuda::ptx::__4::mbarrier_arrive<void>(unsigned long*)".
 std::string bare_function(const std::string& readable);
-
-/// "1 arrival", "4 arrivals".
-std::string counted(uint64_t number, const char* one);
 
 /// "warp 3 lane 0", "warp 2 lanes 0-31", "warp 2".
 std::string lanes_text(uint32_t warp, uint32_t lanes);

@@ -7,9 +7,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <bit>
-
-#include "event/address.hpp"
 
 namespace sluice::check {
 
@@ -19,11 +16,6 @@ using event::Kind;
 namespace {
 
 constexpr int64_t kMostArrivals = (1 << 20) - 1;
-
-uint64_t address_of(const Event& e) {
-  if (e.addresses.size() == 1) return e.addresses[0];
-  return e.addresses[static_cast<size_t>(std::countr_zero(e.lanes))];
-}
 
 }  // namespace
 
@@ -49,11 +41,6 @@ std::string agent_text(const Event& e) {
   return fmt::format("cta {}, {}", e.cta, lanes_text(e.warp, e.lanes));
 }
 
-Ledger::Place Ledger::place(const Event& e, uint64_t address) const {
-  const auto narrow = static_cast<uint32_t>(address);
-  return {order_.cta_of_rank(e.cta, narrow >> event::kSharedRankShift), narrow & event::kSharedOffsetMask};
-}
-
 Barrier* Ledger::find(uint32_t cta, uint32_t offset) {
   const uint64_t wanted = key(cta, offset);
   Found& found = found_[(offset / 8 ^ cta * 37) % found_.size()];
@@ -74,7 +61,7 @@ Barrier* Ledger::overlapping(uint32_t cta, uint64_t offset, uint64_t bytes) {
 }
 
 Barrier* Ledger::required(const Event& e, const char* what) {
-  const Place at = place(e, address_of(e));
+  const SharedPlace at = order_.place(e.cta, e.address());
   Barrier* const b = find(at.cta, at.offset);
   if (b != nullptr) return b;
   findings_.add(
@@ -130,7 +117,7 @@ void Ledger::apply(const Event& e) {
 // Lanes that initialise one barrier in one instruction, for the same count, make one barrier (ThunderKittens
 // does).
 void Ledger::init(const Event& e) {
-  const Place at = place(e, address_of(e));
+  const SharedPlace at = order_.place(e.cta, e.address());
   if (Barrier* const old = find(at.cta, at.offset)) {
     findings_.add({.name = "barrier-reinitialised",
                    .headline = fmt::format("init of {}, where a live mbarrier lies", name_of(*old)),
@@ -166,13 +153,13 @@ void Ledger::init(const Event& e) {
   auto [range, is_new] = ranges_.try_emplace(at.cta, at.offset, at.offset + 8);
   range->second.first = std::min(range->second.first, at.offset);
   range->second.second = std::max(range->second.second, at.offset + 8);
-  barriers_[key(at.cta, at.offset)] = std::move(b);
+  barriers_[at.key()] = std::move(b);
 }
 
 void Ledger::inval(const Event& e) {
   if (required(e, "mbarrier.inval") == nullptr) return;
-  const Place at = place(e, address_of(e));
-  barriers_.erase(key(at.cta, at.offset));
+  const SharedPlace at = order_.place(e.cta, e.address());
+  barriers_.erase(at.key());
   forget_found();
 }
 
@@ -232,9 +219,7 @@ void Ledger::end_cta(uint32_t cta) {
     const PhaseEntry& entry = open ? b.now : b.last;
     if (unseen && b.tx < 0 && !entry.copies.empty()) {
       const bool expected = entry.expected_bytes != 0;
-      findings_.add({.name = expected            ? "tx-bytes-exceed"
-                             : entry.peers_bring ? "multicast-mask-mismatch"
-                                                 : "expect-tx-missing",
+      findings_.add({.name = uncovered_bytes(entry),
                      .headline = fmt::format("copies bring {} bytes to {}, which expects {}",
                                              entry.brought_bytes, name_of(b), entry.expected_bytes),
                      .agent = fmt::format("cta {}", cta),

@@ -83,6 +83,12 @@ class Ledger {
   Barrier* find(uint32_t cta, uint32_t offset);
   const std::map<uint64_t, Barrier>& all() const { return barriers_; }
 
+  /// The finding for bytes that no expect_tx of their phase covers.
+  static const char* uncovered_bytes(const PhaseEntry& entry) {
+    if (entry.expected_bytes != 0) return "tx-bytes-exceed";
+    return entry.peers_bring ? "multicast-mask-mismatch" : "expect-tx-missing";
+  }
+
   /// Lanes of the agent that have ever arrived at the barrier.
   uint32_t arrivers(const Barrier& b, AgentId agent) const {
     const uint32_t column = order_.agents().columns(agent).front().index;
@@ -95,11 +101,7 @@ class Ledger {
   std::string state_of(const Barrier& b) const;
 
  private:
-  struct Place {
-    uint32_t cta = 0, offset = 0;
-  };
-  static uint64_t key(uint32_t cta, uint32_t offset) { return uint64_t{cta} << 24 | offset; }
-  Place place(const event::Event& e, uint64_t address) const;
+  static uint64_t key(uint32_t cta, uint32_t offset) { return SharedPlace{cta, offset}.key(); }
   Barrier* required(const event::Event& e, const char* what);
 
   void forget_found() { found_.fill({}); }

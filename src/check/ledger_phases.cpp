@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <bit>
 
+#include "base/words.hpp"
 #include "check/ledger.hpp"
 #include "event/address.hpp"
 
@@ -253,11 +254,8 @@ void Ledger::issue(const Event& e) {
 }
 
 Stamp Ledger::copy_stamp(const Order::Operation& op, uint64_t address) {
-  const auto signals = static_cast<uint32_t>(op.signals);
-  const uint32_t rank = op.ranks != 0 && address != 0
-                            ? static_cast<uint32_t>(address) >> event::kSharedRankShift
-                            : signals >> event::kSharedRankShift;
-  const Barrier* const b = find(order_.cta_of_rank(op.cta, rank), signals & event::kSharedOffsetMask);
+  const uint32_t rank = event::shared_rank(op.ranks != 0 && address != 0 ? address : op.signals);
+  const Barrier* const b = find(order_.cta_of_rank(op.cta, rank), event::shared_offset(op.signals));
   if (b == nullptr) return {};
   return {b->copies, kAllLanes, static_cast<Time>(b->phase + 1)};
 }

@@ -26,6 +26,7 @@
 #include <vector>
 
 #include "check/clock.hpp"
+#include "event/address.hpp"
 #include "event/event.hpp"
 
 namespace sluice::check {
@@ -67,6 +68,13 @@ struct Strand {
   /// The time up to which its accesses are handed over now; later ones get a later stamp.
   Time hand_over();
   void changed() { snapshot = nullptr; }
+};
+
+/// A place in the shared memory of a CTA.
+struct SharedPlace {
+  uint32_t cta = 0, offset = 0;
+  /// For maps: places of one CTA lie one behind the other.
+  uint64_t key() const { return uint64_t{cta} << event::kSharedRankShift | offset; }
 };
 
 struct WarpOrder {
@@ -117,6 +125,11 @@ class Order {
   }
   /// CTA of a rank in the cluster of `cta`; ~0 if there is none.
   uint32_t cta_of_rank(uint32_t cta, uint32_t rank) const;
+  /// What a generic address of shared memory means in `cta`; its CTA is ~0 if the cluster has none of that
+  /// rank.
+  SharedPlace place(uint32_t cta, uint64_t address) const {
+    return {cta_of_rank(cta, event::shared_rank(address)), event::shared_offset(address)};
+  }
   WarpOrder& warp(const event::Event& e) { return ctas_[e.cta]->warps[e.warp]; }
   bool in_clusters() const { return cluster_size_ > 1; }
   const Agents& agents() const { return agents_; }

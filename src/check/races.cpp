@@ -16,19 +16,6 @@ using event::Event;
 using event::Kind;
 using event::OperationKind;
 
-namespace {
-
-constexpr uint32_t kSharedShift = event::kSharedRankShift;
-
-bool is_shared(uint64_t address) {
-  return address - event::kSharedWindow < event::kSharedWindowBytes;
-}
-bool is_local(uint64_t address) {
-  return address - event::kLocalWindow < event::kLocalWindowBytes;
-}
-
-}  // namespace
-
 void Races::begin_launch() {
   shared_.clear();
   global_.clear();
@@ -77,7 +64,7 @@ void Races::thread_access(const Event& e) {
         same |= uint32_t{1} << lane;
       }
       rest &= ~same;
-      if (is_local(address)) continue;
+      if (event::is_local_address(address)) continue;
       access.lanes = same;
       access.record.stamp = {access.warp->agent, same, strand.time};
       touch(access, address, e.bytes);
@@ -117,7 +104,8 @@ void Races::operation_access(const Event& e) {
       access.record.stamp = {cta->warpgroups[op->warp / 4].agent, kAllLanes, group};
       break;
     default:
-      access.record.stamp = ledger_.copy_stamp(*op, is_shared(address) && writes ? address : 0);
+      access.record.stamp =
+          ledger_.copy_stamp(*op, event::is_shared_address(address) && writes ? address : 0);
       break;
   }
   if (access.record.stamp.agent == 0) return;
@@ -127,18 +115,16 @@ void Races::operation_access(const Event& e) {
 void Races::touch(Access& access, uint64_t address, uint64_t bytes) {
   const Event& e = *access.event;
   uint64_t key = address;
-  access.shared = is_shared(address);
+  access.shared = event::is_shared_address(address);
   if (access.shared) {
-    const auto narrow = static_cast<uint32_t>(address);
-    const uint32_t cta = order_.cta_of_rank(e.cta, narrow >> kSharedShift);
-    const uint32_t offset = narrow & event::kSharedOffsetMask;
-    if (cta == event::kNoIndex) return;
-    if (const Barrier* const b = ledger_.overlapping(cta, offset, bytes)) {
+    const SharedPlace place = order_.place(e.cta, address);
+    if (place.cta == event::kNoIndex) return;
+    if (const Barrier* const b = ledger_.overlapping(place.cta, place.offset, bytes)) {
       if (access.record.writes()) overwritten_barrier(e, *b);
       if (access.start == nullptr) return;
     }
-    if (cta != e.cta) note_remote(access, cta);
-    key = uint64_t{cta} << kSharedShift | offset;
+    if (place.cta != e.cta) note_remote(access, place.cta);
+    key = place.key();
   }
   Shadow& shadow = access.shared ? shared_ : global_;
   // What many granules share is compared once, and goes on being shared.
@@ -235,7 +221,7 @@ void Races::end_cta(const Event& e) {
   const auto found = remote_.find(e.cta);
   const CtaOrder* const cta = order_.find_cta(e.cta);
   if (cta == nullptr) return;
-  shared_.forget(uint64_t{e.cta} << kSharedShift, cta->shared_bytes);
+  shared_.forget(SharedPlace{e.cta, 0}.key(), cta->shared_bytes);
   if (found == remote_.end()) return;
   for (const auto& [agent, record] : found->second) {
     if (cta->at_exit.covers(order_.agents(), agent, record.stamp.lanes, record.stamp.time)) continue;

@@ -41,7 +41,7 @@ std::string Races::who(const Record& record) const {
 
 std::string Races::place_name(const Access& access, uint64_t address) const {
   if (!access.shared) return "global memory";
-  return findings_.shared_name(static_cast<uint32_t>(address) & event::kSharedOffsetMask);
+  return findings_.shared_name(event::shared_offset(address));
 }
 
 void Races::report_race(Access& access, const Record& older, uint64_t address) {

@@ -23,14 +23,8 @@ void SwizzledTiles::apply(const Event& e) {
   if (e.kind == Kind::CtaEnd) return end_cta(e.cta);
 }
 
-uint64_t SwizzledTiles::key(const Event& e, uint64_t address) const {
-  const auto narrow = static_cast<uint32_t>(address);
-  const uint32_t cta = order_.cta_of_rank(e.cta, narrow >> event::kSharedRankShift);
-  return uint64_t{cta} << event::kSharedRankShift | (narrow & event::kSharedOffsetMask);
-}
-
 void SwizzledTiles::add(const Event& e) {
-  const uint64_t start = key(e, e.addresses[0]);
+  const uint64_t start = order_.place(e.cta, e.addresses[0]).key();
   const auto [tile, is_new] = tiles_.try_emplace(start, Tile{e.bytes, e.detail, e.origin});
   if (!is_new) tile->second.bytes = std::max(tile->second.bytes, e.bytes);
   if (is_new && !tile->second.fits(start)) ++off_pattern_;
@@ -40,8 +34,8 @@ void SwizzledTiles::read(const Event& e) {
   if (e.addresses.size() < 32) return;
   for (uint32_t m = e.lanes; m != 0; m &= m - 1) {
     const uint64_t address = e.addresses[static_cast<size_t>(std::countr_zero(m))];
-    if (address - event::kSharedWindow >= event::kSharedWindowBytes) return;
-    const uint64_t at = key(e, address);
+    if (!event::is_shared_address(address)) return;
+    const uint64_t at = order_.place(e.cta, address).key();
     auto tile = tiles_.upper_bound(at);
     if (tile == tiles_.begin()) continue;
     --tile;
@@ -63,15 +57,14 @@ bool SwizzledTiles::is_slice(std::map<uint64_t, Tile>::const_iterator tile) cons
 }
 
 void SwizzledTiles::end_cta(uint32_t cta) {
-  const uint64_t first = uint64_t{cta} << event::kSharedRankShift;
-  const auto begin = tiles_.lower_bound(first);
-  const auto end = tiles_.lower_bound(first + (uint64_t{1} << event::kSharedRankShift));
+  const auto begin = tiles_.lower_bound(SharedPlace{cta, 0}.key());
+  const auto end = tiles_.lower_bound(SharedPlace{cta + 1, 0}.key());
   for (auto at = begin; at != end; ++at) {
     const Tile& tile = at->second;
     if (tile.fits(at->first)) continue;
     --off_pattern_;
     if (tile.read_at == event::kNoIndex || is_slice(at)) continue;
-    const auto offset = static_cast<uint32_t>(at->first & event::kSharedOffsetMask);
+    const auto offset = event::shared_offset(at->first);
     findings_.add(
         {.name = "tma-misaligned",
          .level = report::Level::Warning,

@@ -38,7 +38,6 @@ class SwizzledTiles {
   void read(const event::Event& e);
   void end_cta(uint32_t cta);
   bool is_slice(std::map<uint64_t, Tile>::const_iterator tile) const;
-  uint64_t key(const event::Event& e, uint64_t address) const;
 
   const Order& order_;
   Findings& findings_;

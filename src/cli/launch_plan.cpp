@@ -9,6 +9,7 @@
 #include <algorithm>
 
 #include "cuda/launch.hpp"
+#include "event/places.hpp"
 
 namespace sluice::cli {
 namespace {
@@ -129,7 +130,7 @@ std::string launch_plan(const cuda::Process& process, const cuda::Function& func
   const std::string registers =
       kernel.registers == 0 ? fmt::format("not known without machine code, {} assumed", resources.registers)
                             : fmt::format("{} ({})", kernel.registers, kernel.registers_source);
-  std::string text = fmt::format("kernel {} of {}\n", cuda::demangled(function.name), ptx_file);
+  std::string text = fmt::format("kernel {} of {}\n", event::readable(function.name), ptx_file);
   const auto line = [&](std::string_view name, const std::string& value) {
     text += fmt::format("  {:<22}{}\n", name, value);
   };

@@ -13,6 +13,7 @@
 #include <regex>
 #include <sstream>
 
+#include "report/json_text.hpp"
 #include "report/sarif.hpp"
 
 namespace sluice::cli {
@@ -214,7 +215,7 @@ int conclude(Outcome& outcome, const RunOptions& options, const std::vector<std:
                                      {"diagnostics_left_out", outcome.left_out},
                                      {"tally", report::to_json(outcome.tally)}};
     std::ofstream out(options.json_file);
-    out << document.dump(2, ' ', false, nlohmann::json::error_handler_t::replace) << '\n';
+    out << report::json_text(document, 2) << '\n';
     out.close();
     if (!out) {
       voice.say(fmt::format("error: cannot write '{}'\n", options.json_file));
@@ -223,9 +224,7 @@ int conclude(Outcome& outcome, const RunOptions& options, const std::vector<std:
   }
   if (!options.sarif_file.empty()) {
     std::ofstream out(options.sarif_file);
-    out << report::to_sarif(outcome.diagnostics, SLUICE_VERSION)
-               .dump(2, ' ', false, nlohmann::json::error_handler_t::replace)
-        << '\n';
+    out << report::json_text(report::to_sarif(outcome.diagnostics, SLUICE_VERSION), 2) << '\n';
     if (!out) voice.say(fmt::format("error: cannot write '{}'\n", options.sarif_file));
   }
   if (outcome.suppressed != 0) voice.say(fmt::format("note: findings suppressed: {}\n", outcome.suppressed));

@@ -8,9 +8,8 @@
 #include <signal.h>
 #include <unistd.h>
 
-#include <optional>
-
 #include <cstring>
+#include <optional>
 
 #include "cli/command.hpp"
 #include "cli/launch_file.hpp"

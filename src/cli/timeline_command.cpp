@@ -4,18 +4,19 @@
 // `sluice timeline`: what the barriers of a pipeline did, from a program that runs on the engine now or from
 // a trace. Which launch and CTA are shown, and what is written where.
 #include <fmt/format.h>
-#include <stdlib.h>
 
 #include <algorithm>
-#include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <optional>
 #include <utility>
 
+#include "base/temporary_folder.hpp"
+#include "base/words.hpp"
 #include "cli/command.hpp"
 #include "cli/program.hpp"
 #include "cli/run_program.hpp"
+#include "report/json_text.hpp"
 #include "timeline/html.hpp"
 #include "timeline/model_json.hpp"
 #include "timeline/perfetto.hpp"
@@ -54,35 +55,14 @@ struct Shown {
   std::string left_out;
 };
 
-/// Folder of the traces of one run, removed at its end.
-class TraceFolder {
- public:
-  static Result<TraceFolder> create() {
-    const char* base = std::getenv("TMPDIR");
-    std::string path = std::string(base != nullptr && *base != '\0' ? base : "/tmp") + "/sluice-XXXXXX";
-    if (mkdtemp(path.data()) == nullptr) return Error{"cannot create a folder for traces", path};
-    return TraceFolder(std::move(path));
-  }
-  TraceFolder(TraceFolder&& other) noexcept : path_(std::exchange(other.path_, "")) {}
-  TraceFolder& operator=(TraceFolder&&) = delete;
-  ~TraceFolder() {
-    std::error_code ignored;
-    if (!path_.empty()) fs::remove_all(path_, ignored);
-  }
-
-  const std::string& path() const { return path_; }
-  std::vector<std::string> files() const {
-    std::vector<std::string> names;
-    std::error_code ignored;
-    for (const auto& entry : fs::directory_iterator(path_, ignored)) names.push_back(entry.path());
-    std::sort(names.begin(), names.end());
-    return names;
-  }
-
- private:
-  explicit TraceFolder(std::string path) : path_(std::move(path)) {}
-  std::string path_;
-};
+/// The traces in the folder, in a fixed order.
+std::vector<std::string> files_in(const TemporaryFolder& folder) {
+  std::vector<std::string> names;
+  std::error_code ignored;
+  for (const auto& entry : fs::directory_iterator(folder.path(), ignored)) names.push_back(entry.path());
+  std::sort(names.begin(), names.end());
+  return names;
+}
 
 bool is_trace(const std::string& file) {
   std::ifstream in(file);
@@ -99,18 +79,13 @@ bool matches(const TimelineArguments& a, const timeline::TraceLaunch& launch) {
          });
 }
 
-std::string counted(uint64_t count, const char* one, const char* many) {
-  return fmt::format("{} {}", count, count == 1 ? one : many);
-}
-
 /// What is not shown, and how to get at it.
 std::string left_out_text(const timeline::Model& model, const timeline::TraceLaunch& launch,
                           size_t launches) {
   std::string text;
   const uint64_t ctas = launch.ctas_left_out + launch.ctas.size();
   if (ctas > 1)
-    text +=
-        fmt::format("not shown: {} of this launch (--cta N)\n", counted(ctas - 1, "other CTA", "other CTAs"));
+    text += fmt::format("not shown: {} of this launch (--cta N)\n", counted(ctas - 1, "other CTA"));
   if (launches > 1)
     text += fmt::format("not shown: {} of this program (--launch N, --kernel-name NAME)\n",
                         counted(launches - 1, "other launch", "other launches"));
@@ -151,10 +126,6 @@ Result<Shown> choose(const std::vector<timeline::Trace>& traces, const TimelineA
   return *std::move(best);
 }
 
-std::string json_text(const nlohmann::ordered_json& json) {
-  return json.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace) + '\n';
-}
-
 /// Writes the files that are asked for; a sentence about what is wrong, or nothing.
 std::string write_files(const TimelineArguments& a, const Shown& shown) {
   const auto write = [](const std::string& file, const std::string& text) {
@@ -164,10 +135,10 @@ std::string write_files(const TimelineArguments& a, const Shown& shown) {
   };
   const timeline::Model& model = shown.model;
   std::string wrong;
-  if (!a.model_file.empty()) wrong = write(a.model_file, json_text(timeline::to_json(model)));
+  if (!a.model_file.empty()) wrong = write(a.model_file, report::json_text(timeline::to_json(model)) + '\n');
   if (wrong.empty() && !a.html_file.empty()) wrong = write(a.html_file, timeline::to_html(model));
   if (wrong.empty() && !a.perfetto_file.empty())
-    wrong = write(a.perfetto_file, json_text(timeline::to_perfetto(model)));
+    wrong = write(a.perfetto_file, report::json_text(timeline::to_perfetto(model)) + '\n');
   return wrong;
 }
 
@@ -191,9 +162,9 @@ int show_trace(const TimelineArguments& a) {
 }
 
 /// After the program has ended.
-void tell(const TimelineArguments& a, const TraceFolder& folder, Voice& voice) {
+void tell(const TimelineArguments& a, const TemporaryFolder& folder, Voice& voice) {
   std::vector<timeline::Trace> traces;
-  const std::vector<std::string> files = folder.files();
+  const std::vector<std::string> files = files_in(folder);
   for (const std::string& file : files) {
     auto trace = timeline::read_trace_file(file);
     if (!trace) return voice.say(fmt::format("internal error: {}\n", trace.error().text()));
@@ -218,8 +189,8 @@ int show_program(TimelineArguments& a) {
     if (!file.empty() && !std::ofstream(file))
       return usage_error(fmt::format("cannot write '{}'", file), kCommand);
   }
-  auto folder = TraceFolder::create();
-  if (!folder) return no_report_folder(folder.error().text());
+  const auto folder = TemporaryFolder::create("traces");
+  if (!folder) return no_report_folder(folder.error().message);
   cuda::Settings& settings = a.options.settings;
   settings.tool = "timeline";
   settings.trace_folder = folder->path();

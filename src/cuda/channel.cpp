@@ -3,6 +3,7 @@
 //
 // Files of the report directory: `PID-CLOCK.records` and `PID-CLOCK.counters`.
 #include "cuda/channel.hpp"
+#include "report/json_text.hpp"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -73,7 +74,7 @@ Channel::~Channel() {
 }
 
 void Channel::write_record(const nlohmann::json& record) {
-  std::string line = record.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
+  std::string line = report::json_text(record);
   line += '\n';
   const int fd = open(records_.c_str(), O_WRONLY | O_APPEND | O_CLOEXEC);
   if (fd < 0) return;
@@ -103,30 +104,14 @@ void Channel::log(const std::string& line) {
 }
 
 Result<ChannelReader> ChannelReader::create() {
-  const char* base = std::getenv("TMPDIR");
-  const std::string folder = base != nullptr && *base != '\0' ? base : "/tmp";
-  std::string path = folder + "/sluice-XXXXXX";
-  if (mkdtemp(path.data()) == nullptr) {
-    return Error{fmt::format("cannot create a folder for reports in '{}': {}", folder, std::strerror(errno)),
-                 ""};
-  }
-  return ChannelReader(path);
-}
-
-ChannelReader::ChannelReader(ChannelReader&& other) noexcept
-    : directory_(std::move(other.directory_)), offsets_(std::move(other.offsets_)) {
-  other.directory_.clear();
-}
-
-ChannelReader::~ChannelReader() {
-  std::error_code ignored;
-  if (!directory_.empty()) fs::remove_all(directory_, ignored);
+  SLUICE_ASSIGN_OR_RETURN(TemporaryFolder folder, TemporaryFolder::create("reports"));
+  return ChannelReader(std::move(folder));
 }
 
 Gathered ChannelReader::poll() {
   Gathered gathered;
   std::error_code ignored;
-  for (const auto& entry : fs::directory_iterator(directory_, ignored)) {
+  for (const auto& entry : fs::directory_iterator(directory(), ignored)) {
     if (entry.path().extension() != kRecords) continue;
     size_t& offset = offsets_[entry.path().string()];
     std::ifstream in(entry.path(), std::ios::binary);
@@ -148,7 +133,7 @@ Gathered ChannelReader::poll() {
 }
 
 void ChannelReader::add_counters(report::Tally& tally) const {
-  for_each_counters(directory_, [&](const Counters& c) {
+  for_each_counters(directory(), [&](const Counters& c) {
     tally.kernels += c.kernels;
     tally.refused_launches += c.refused_launches;
     tally.skipped_launches += c.skipped_launches;
@@ -159,7 +144,7 @@ void ChannelReader::add_counters(report::Tally& tally) const {
 
 std::vector<Crash> ChannelReader::crashes() const {
   std::vector<Crash> result;
-  for_each_counters(directory_, [&](const Counters& c) {
+  for_each_counters(directory(), [&](const Counters& c) {
     if (c.crash != 0) result.push_back({static_cast<int>(c.crash), c.kernel});
   });
   return result;
@@ -167,7 +152,7 @@ std::vector<Crash> ChannelReader::crashes() const {
 
 uint64_t ChannelReader::launch_started_ns() const {
   uint64_t earliest = 0;
-  for_each_counters(directory_, [&](const Counters& c) {
+  for_each_counters(directory(), [&](const Counters& c) {
     const uint64_t started = c.launch_started_ns;
     if (started != 0 && (earliest == 0 || started < earliest)) earliest = started;
   });

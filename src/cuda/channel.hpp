@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "base/result.hpp"
+#include "base/temporary_folder.hpp"
 #include "report/diagnostic.hpp"
 #include "report/verdict.hpp"
 
@@ -70,13 +71,10 @@ struct Gathered {
 /// The reading side, in the command line.
 class ChannelReader {
  public:
-  /// Creates an empty directory for one run.
+  /// With an empty directory for one run, which ends with the reader.
   static Result<ChannelReader> create();
-  ChannelReader(ChannelReader&& other) noexcept;
-  ChannelReader& operator=(ChannelReader&&) = delete;
-  ~ChannelReader();  ///< removes the directory
 
-  const std::string& directory() const { return directory_; }
+  const std::string& directory() const { return folder_.path(); }
   /// New complete records of all processes.
   Gathered poll();
   /// How many processes loaded the engine.
@@ -88,9 +86,9 @@ class ChannelReader {
   uint64_t launch_started_ns() const;
 
  private:
-  explicit ChannelReader(std::string directory) : directory_(std::move(directory)) {}
+  explicit ChannelReader(TemporaryFolder folder) : folder_(std::move(folder)) {}
 
-  std::string directory_;
+  TemporaryFolder folder_;
   std::map<std::string, size_t> offsets_;  ///< record file -> bytes read
 };
 

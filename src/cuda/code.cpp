@@ -14,6 +14,7 @@
 #include "cuda/launch.hpp"
 #include "cuda/link.hpp"
 #include "cuda/process.hpp"
+#include "event/places.hpp"
 #include "ptx/ast.hpp"
 #include "ptx/version.hpp"
 
@@ -31,8 +32,9 @@ report::Diagnostic refusal_of(const std::string& kernel, const Error& error, boo
   diagnostic.name = "unsupported";
   const size_t end = error.message.find('\n');
   diagnostic.headline = error.message.substr(0, end);
-  diagnostic.where = error.place.empty() ? fmt::format("kernel `{}`", demangled(kernel))
-                                         : fmt::format("{}, kernel `{}`", error.place, demangled(kernel));
+  diagnostic.where = error.place.empty()
+                         ? fmt::format("kernel `{}`", event::readable(kernel))
+                         : fmt::format("{}, kernel `{}`", error.place, event::readable(kernel));
   diagnostic.state = "found while loading the kernel; none of its instructions ran, no memory changed";
   if (end != std::string::npos) diagnostic.state = error.message.substr(end + 1) + "\n" + diagnostic.state;
   diagnostic.why = "running it approximately could hide or invent findings, so the kernel is refused";

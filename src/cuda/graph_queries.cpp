@@ -10,6 +10,7 @@
 #include <fstream>
 
 #include "cuda/function_queries.hpp"
+#include "event/places.hpp"
 
 namespace sluice::cuda {
 namespace {
@@ -194,7 +195,7 @@ Status write_dot(Process& process, CUgraph handle, const char* path) {
     std::string label = kind_name(node.operation);
     if (const auto* call = std::get_if<KernelCall>(&node.operation)) {
       if (const Function* function = process.code.find(call->function))
-        label += "\\n" + demangled(function->name);
+        label += "\\n" + event::readable(function->name);
     }
     out << fmt::format("  n{} [label=\"{}\"];\n", i, label);
     for (const Edge& edge : node.dependencies) out << fmt::format("  n{} -> n{};\n", place[edge.from], i);

@@ -17,6 +17,7 @@
 #include "cuda/device_queries.hpp"
 #include "cuda/phases.hpp"
 #include "cuda/process.hpp"
+#include "event/places.hpp"
 #include "timeline/recorder.hpp"
 
 namespace sluice::cuda {
@@ -93,7 +94,7 @@ report::Diagnostic describe(Process& process, const Function& function, const ma
                                                    process.settings.timeout_seconds)
                                      : fault.message;
   if (undecided) diagnostic.headline = "not decided: " + diagnostic.headline;
-  const std::string readable = demangled(function.name);
+  const std::string readable = event::readable(function.name);
   if (fault.kind == FaultKind::Timeout) {
     diagnostic.where = fmt::format("kernel `{}`", readable);
   } else {
@@ -324,7 +325,7 @@ namespace {
 Result<machine::LaunchResult> guarded_launch(Process& process, Function& function,
                                              const machine::LaunchRequest& request) {
   Counters& counters = process.channel.counters();
-  if (function.readable.empty()) function.readable = demangled(function.name);
+  if (function.readable.empty()) function.readable = event::readable(function.name);
   counters.kernel[function.readable.copy(counters.kernel, sizeof counters.kernel - 1)] = '\0';
   const CrashGuard guard(counters.crash);
   return process.machine.launch(request);
@@ -396,7 +397,7 @@ Status run_kernel(Process& process, const KernelCall& call, bool overlaps_previo
     report::Diagnostic diagnostic;
     diagnostic.blame = report::Blame::Internal;
     diagnostic.headline = "internal error: " + result.error().text();
-    diagnostic.where = fmt::format("kernel `{}`", demangled(function->name));
+    diagnostic.where = fmt::format("kernel `{}`", event::readable(function->name));
     process.channel.say(diagnostic);
     return cudaErrorLaunchOutOfResources;
   }
@@ -414,7 +415,7 @@ Status run_kernel(Process& process, const KernelCall& call, bool overlaps_previo
     process.channel.log(
         fmt::format("launch {}: {} grid ({},{},{}) block ({},{},{}) cluster ({},{},{}): {} thread "
                     "instructions in {:.3f} s",
-                    process.launch_ordinal, demangled(function->name), call.grid[0], call.grid[1],
+                    process.launch_ordinal, event::readable(function->name), call.grid[0], call.grid[1],
                     call.grid[2], call.block[0], call.block[1], call.block[2], call.cluster[0],
                     call.cluster[1], call.cluster[2], result->statistics.thread_instructions, seconds));
   }

@@ -8,6 +8,7 @@
 #include <nlohmann/json.hpp>
 
 #include "cuda/settings.hpp"
+#include "event/places.hpp"
 
 namespace sluice::cuda {
 
@@ -18,7 +19,7 @@ void append_phases(const std::string& file, uint64_t launch, const std::string& 
     mbarriers.push_back({record.cta, record.offset, record.phases});
   }
   const nlohmann::json line = {{"launch", launch},
-                               {"kernel", demangled(kernel)},
+                               {"kernel", event::readable(kernel)},
                                {"fault", result.fault.kind != machine::FaultKind::None},
                                {"mbarriers", std::move(mbarriers)}};
   std::ofstream(file, std::ios::app) << line.dump() + "\n";

@@ -3,8 +3,8 @@
 //
 // Settings to JSON and back, and the matching of kernel names.
 #include "cuda/settings.hpp"
+#include "event/places.hpp"
 
-#include <cxxabi.h>
 #include <fmt/format.h>
 
 #include <cstdlib>
@@ -95,17 +95,8 @@ Result<Settings> settings_from_json_text(std::string_view text) {
   return settings;
 }
 
-std::string demangled(std::string_view symbol) {
-  const std::string name(symbol);
-  int status = 0;
-  char* text = abi::__cxa_demangle(name.c_str(), nullptr, nullptr, &status);
-  std::string readable = status == 0 && text != nullptr ? text : name;
-  std::free(text);
-  return readable;
-}
-
 bool kernel_name_matches(std::string_view pattern, std::string_view mangled) {
-  const std::string readable = demangled(mangled);
+  const std::string readable = event::readable(std::string(mangled));
   constexpr std::string_view kRegex = "regex:";
   if (pattern.substr(0, kRegex.size()) == kRegex) {
     // A wrong expression was refused by the command line; here it matches nothing.

@@ -51,7 +51,4 @@ Result<Settings> settings_from_json_text(std::string_view text);
 /// be the mangled name, the readable name, or the readable name up to its template or parameter list.
 bool kernel_name_matches(std::string_view pattern, std::string_view mangled);
 
-/// The readable form of a C++ symbol; the symbol itself where it is not one.
-std::string demangled(std::string_view symbol);
-
 }  // namespace sluice::cuda

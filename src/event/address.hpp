@@ -21,4 +21,20 @@ constexpr uint32_t kSharedOffsetMask = (uint32_t{1} << kSharedRankShift) - 1;
 constexpr uint64_t kLocalWindow = 0x1200'0000'0000;
 constexpr uint64_t kLocalWindowBytes = uint64_t{1} << 32;
 
+/// Generic addresses.
+constexpr bool is_shared_address(uint64_t address) {
+  return address - kSharedWindow < kSharedWindowBytes;
+}
+constexpr bool is_local_address(uint64_t address) {
+  return address - kLocalWindow < kLocalWindowBytes;
+}
+
+/// Parts of a `shared::cluster` address, or of a generic one of shared memory.
+constexpr uint32_t shared_rank(uint64_t address) {
+  return static_cast<uint32_t>(address) >> kSharedRankShift;
+}
+constexpr uint32_t shared_offset(uint64_t address) {
+  return static_cast<uint32_t>(address) & kSharedOffsetMask;
+}
+
 }  // namespace sluice::event

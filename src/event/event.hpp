@@ -12,6 +12,7 @@
 // one instruction come before what follows from them (an arrival before the completion that it causes).
 #pragma once
 
+#include <bit>
 #include <cstdint>
 #include <span>
 #include <string>
@@ -175,6 +176,13 @@ struct Event {
   std::span<const uint64_t> addresses;     ///< one per lane (32), or one for asynchronous steps
   const LaunchDetails* details = nullptr;  ///< of LaunchBegin
   const BrokenRule* rule = nullptr;        ///< of BrokenRule
+
+  /// The address that the event is about: that of the first lane; 0 where it has none.
+  uint64_t address() const {
+    if (addresses.empty()) return 0;
+    return addresses.size() == 1 ? addresses[0]
+                                 : addresses[static_cast<size_t>(std::countr_zero(lanes)) % 32];
+  }
 };
 
 /// Receives events. A sink is called synchronously from the machine, on one thread.

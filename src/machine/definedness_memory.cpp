@@ -14,16 +14,15 @@
 namespace sluice::machine {
 namespace {
 
-uint32_t base_of(const Warp& w) {
-  return w.frames[w.frame_node].base;
-}
-
-uint32_t here(Warp& w) {
-  return origin_at(w.worker(), w.frames[w.frame_node].function, w.pc);
-}
-
 bool all_defined(const uint8_t* marks, uint32_t bytes) {
   return marks == nullptr || std::all_of(marks, marks + bytes, [](uint8_t mark) { return mark == kDefined; });
+}
+
+/// Whether bytes with these marks are worth telling in global memory: something was made of undefined ones,
+/// or none of them is defined.
+bool are_told(const uint8_t* marks, uint64_t bytes) {
+  return std::find(marks, marks + bytes, kComputed) != marks + bytes ||
+         std::find(marks, marks + bytes, kDefined) == marks + bytes;
 }
 
 /// Bytes of a row of an 8 x 8 matrix: `part` is what lane `lane` of the result holds there.
@@ -88,7 +87,7 @@ Step DefinednessWatch::load(Warp& w, const Tracked& x, uint32_t lanes) {
   captured_ = 0;
   const Step s = x.op.run(w, x.op, lanes);
   if (s != Step::Next) return s;
-  for (const RegisterPlace place : x.writes) w.marks.clear(base_of(w), place, lanes);
+  for (const RegisterPlace place : x.writes) w.marks.clear(w.frame_base(), place, lanes);
   if (captured_is_defined(w)) return s;
   if (x.opcode == ptx::Opcode::ldmatrix) {
     take_matrices(w, x);
@@ -96,13 +95,13 @@ Step DefinednessWatch::load(Warp& w, const Tracked& x, uint32_t lanes) {
     take_elements(w, x);
   } else {
     for (const RegisterPlace place : x.writes)
-      w.marks.set(base_of(w), place, lanes, kRegisterComputed, here(w));
+      w.marks.set(w.frame_base(), place, lanes, kRegisterComputed, origin_here(w));
   }
   return s;
 }
 
 void DefinednessWatch::take_elements(Warp& w, const Tracked& x) {
-  const uint32_t base = base_of(w);
+  const uint32_t base = w.frame_base();
   for (size_t v = 0; v < x.elements.size(); ++v) {
     const RegisterPlace place = x.elements[v];
     if (place.at == Tracked::kNowhere) continue;
@@ -116,12 +115,12 @@ void DefinednessWatch::take_elements(Warp& w, const Tracked& x) {
       if (x.sign_extends) std::fill(bytes + count, bytes + place.width, bytes[count - 1]);
       w.marks.put(base, place, lane, 0, place.width, bytes);
     }
-    w.marks.settle(base, place, here(w));
+    w.marks.settle(base, place, origin_here(w));
   }
 }
 
 void DefinednessWatch::take_matrices(Warp& w, const Tracked& x) {
-  const uint32_t base = base_of(w);
+  const uint32_t base = w.frame_base();
   for (uint32_t i = 0; i < x.elements.size(); ++i) {
     const RegisterPlace place = x.elements[i];
     if (place.at == Tracked::kNowhere) continue;
@@ -135,7 +134,7 @@ void DefinednessWatch::take_matrices(Warp& w, const Tracked& x) {
         w.marks.put(base, place, lane, 2 * half, 2, bytes);
       }
     }
-    w.marks.settle(base, place, here(w));
+    w.marks.settle(base, place, origin_here(w));
   }
 }
 
@@ -157,7 +156,7 @@ Step DefinednessWatch::store(Warp& w, const Tracked& x, uint32_t lanes) {
 }
 
 void DefinednessWatch::give_elements(Warp& w, const Tracked& x) {
-  const uint32_t base = base_of(w);
+  const uint32_t base = w.frame_base();
   uint32_t wrong = 0, cause = 0;
   for (uint32_t m = captured_; m != 0; m &= m - 1) {
     const auto lane = static_cast<uint32_t>(std::countr_zero(m));
@@ -173,15 +172,14 @@ void DefinednessWatch::give_elements(Warp& w, const Tracked& x) {
       if (std::any_of(from, from + count, [](uint8_t mark) { return mark != kRegisterDefined; }))
         cause = w.marks.origin(base, place);
     }
-    const bool computed = std::find(to, to + captured_bytes_, kComputed) != to + captured_bytes_;
-    const bool nothing = std::all_of(to, to + captured_bytes_, [](uint8_t mark) { return mark != kDefined; });
-    if ((computed || nothing) && global_.marks(pointers_[lane]) != nullptr) wrong |= uint32_t{1} << lane;
+    if (are_told(to, captured_bytes_) && global_.marks(pointers_[lane]) != nullptr)
+      wrong |= uint32_t{1} << lane;
   }
   if (wrong != 0) tell(w, Use::Store, wrong, cause);
 }
 
 void DefinednessWatch::give_matrices(Warp& w, const Tracked& x) {
-  const uint32_t base = base_of(w);
+  const uint32_t base = w.frame_base();
   for (uint32_t i = 0; i < x.elements.size(); ++i) {
     for (uint32_t lane = 0; lane < kLanes; ++lane) {
       const RegisterPlace place = x.elements[i];
@@ -199,7 +197,7 @@ void DefinednessWatch::give_matrices(Warp& w, const Tracked& x) {
 
 Step DefinednessWatch::combine(Warp& w, const Tracked& x, uint32_t lanes) {
   captured_ = 0;
-  const uint32_t base = base_of(w);
+  const uint32_t base = w.frame_base();
   uint32_t undefined = 0, cause = 0;
   for (const RegisterPlace place : x.values) {
     const uint32_t found = w.marks.undefined(base, place, lanes);
@@ -224,15 +222,12 @@ Step DefinednessWatch::combine(Warp& w, const Tracked& x, uint32_t lanes) {
   }
   if (wrong != 0) tell(w, Use::Store, wrong, cause);
   for (const RegisterPlace place : x.writes)
-    if (old != 0) w.marks.set(base, place, old, kRegisterComputed, here(w));
+    if (old != 0) w.marks.set(base, place, old, kRegisterComputed, origin_here(w));
   return s;
 }
 
 void DefinednessWatch::judge_store(Worker& worker, const AsyncOp& op, const uint8_t* stored, uint64_t bytes) {
-  if (stored == nullptr || bytes == 0) return;
-  const bool computed = std::find(stored, stored + bytes, kComputed) != stored + bytes;
-  const bool nothing = std::all_of(stored, stored + bytes, [](uint8_t mark) { return mark != kDefined; });
-  if (!computed && !nothing) return;
+  if (stored == nullptr || bytes == 0 || !are_told(stored, bytes)) return;
   event::Event e = operation_event(worker, op, event::Kind::BrokenRule);
   if (!told_.insert(uint64_t{e.origin} << 2 | static_cast<uint64_t>(Use::Store)).second) return;
   const event::BrokenRule rule = undefined_rule(Use::Store, event::kNoIndex);

@@ -19,14 +19,6 @@ using program::Role;
 
 namespace {
 
-uint32_t base_of(const Warp& w) {
-  return w.frames[w.frame_node].base;
-}
-
-uint32_t here(Warp& w) {
-  return origin_at(w.worker(), w.frames[w.frame_node].function, w.pc);
-}
-
 bool flow_ends(const Tracked& x) {
   using ptx::Opcode;
   return x.opcode == Opcode::bra || x.opcode == Opcode::brx_idx || x.opcode == Opcode::call;
@@ -34,7 +26,7 @@ bool flow_ends(const Tracked& x) {
 
 void clear_results(Warp& w, const Tracked& x, uint32_t lanes) {
   if (!w.marks.any()) return;
-  for (const RegisterPlace place : x.writes) w.marks.clear(base_of(w), place, lanes);
+  for (const RegisterPlace place : x.writes) w.marks.clear(w.frame_base(), place, lanes);
 }
 
 }  // namespace
@@ -84,7 +76,7 @@ Step DefinednessWatch::value(Warp& w, const Tracked& x, uint32_t lanes) {
   // A collective takes values from all lanes.
   const uint32_t from = x.role == Role::Collective ? kAllLanes : lanes;
   const bool undefined = std::any_of(x.values.begin(), x.values.end(), [&](RegisterPlace place) {
-    return w.marks.undefined(base_of(w), place, from) != 0;
+    return w.marks.undefined(w.frame_base(), place, from) != 0;
   });
   if (undefined) return x.compares ? compare(w, x, lanes) : vary(w, x, lanes);
   const Step s = x.op.run(w, x.op, lanes);
@@ -93,7 +85,7 @@ Step DefinednessWatch::value(Warp& w, const Tracked& x, uint32_t lanes) {
 }
 
 Step DefinednessWatch::compare(Warp& w, const Tracked& x, uint32_t lanes) {
-  const uint32_t base = base_of(w);
+  const uint32_t base = w.frame_base();
   uint32_t undefined = 0, cause = 0;
   for (const RegisterPlace place : x.values) {
     if (cause == 0) cause = w.marks.origin(base, place);
@@ -115,7 +107,7 @@ Step DefinednessWatch::compare(Warp& w, const Tracked& x, uint32_t lanes) {
 
 /// Other values in place of the undefined bits of a register.
 void DefinednessWatch::patch(Warp& w, RegisterPlace place, uint32_t trial) {
-  const uint8_t* const marks = w.marks.vector(base_of(w), place);
+  const uint8_t* const marks = w.marks.vector(w.frame_base(), place);
   if (marks == nullptr) return;
   uint8_t* const bytes = w.bank[0] + place.at;
   for (uint32_t i = 0; i < place.bytes(); ++i) {
@@ -132,7 +124,7 @@ void DefinednessWatch::patch(Warp& w, RegisterPlace place, uint32_t trial) {
 
 Step DefinednessWatch::vary(Warp& w, const Tracked& x, uint32_t lanes) {
   constexpr uint32_t kTrials = 5;
-  const uint32_t base = base_of(w);
+  const uint32_t base = w.frame_base();
   uint32_t cause = 0;
   bool computed = !x.moves;
   saved_.clear();
@@ -195,7 +187,7 @@ Step DefinednessWatch::vary(Warp& w, const Tracked& x, uint32_t lanes) {
 }
 
 Step DefinednessWatch::collective(Warp& w, const Tracked& x, uint32_t lanes) {
-  const uint32_t base = base_of(w);
+  const uint32_t base = w.frame_base();
   uint32_t cause = 0;
   bool undefined = false;
   for (const RegisterPlace place : x.values) {
@@ -214,7 +206,7 @@ Step DefinednessWatch::collective(Warp& w, const Tracked& x, uint32_t lanes) {
 // --- what is told -------------------------------------------------------------------------------------
 
 void DefinednessWatch::report(Warp& w, Use use, RegisterPlace place, uint32_t lanes) {
-  const uint32_t base = base_of(w);
+  const uint32_t base = w.frame_base();
   const uint32_t undefined = w.marks.undefined(base, place, lanes);
   if (undefined == 0) return;
   tell(w, use, undefined, w.marks.origin(base, place));
@@ -222,7 +214,7 @@ void DefinednessWatch::report(Warp& w, Use use, RegisterPlace place, uint32_t la
 }
 
 void DefinednessWatch::tell(Warp& w, Use use, uint32_t lanes, uint32_t cause) {
-  if (!told_.insert(uint64_t{here(w)} << 2 | static_cast<uint64_t>(use)).second) return;
+  if (!told_.insert(uint64_t{origin_here(w)} << 2 | static_cast<uint64_t>(use)).second) return;
   emit_broken_rule(w, lanes, undefined_rule(use, cause));
 }
 

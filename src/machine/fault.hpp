@@ -30,7 +30,7 @@ struct Fault {
   FaultKind kind = FaultKind::None;
   std::string message;    ///< one sentence, lower case, without the place
   const char* name = "";  ///< of the finding, where it is finer than the kind
-  std::string why;        ///< of FaultKind::Undecided
+  std::string why{};      ///< of FaultKind::Undecided
   uint32_t origin = 0;    ///< index into the module's table of origins
   uint32_t function = 0;  ///< lowered function of the kernel
   uint32_t instruction = 0;

@@ -23,6 +23,8 @@ constexpr uint64_t kArenaBase = 0x2000'0000'0000;
 /// bit 24 on, the offset in that CTA's shared memory below. The address of a shared variable carries the rank
 /// of the executing CTA (as on an H200, where the compiler adds `%cluster_ctarank << 24`), so it is a
 /// `shared::cluster` address as it stands.
+using event::is_local_address;
+using event::is_shared_address;
 using event::kSharedOffsetMask;
 using event::kSharedRankShift;
 using event::kSharedWindow;

@@ -138,6 +138,8 @@ struct Warp {
   uint32_t late_lanes = 0;                          ///< of an unfair schedule: lanes that are left behind
   uint64_t late_until = 0;                          ///< up to this turn of the worker
 
+  uint32_t frame_base() const { return frames[frame_node].base; }
+
   // --- access to values
   // ----------------------------------------------------------------------------------------------
   template <class T>
@@ -356,6 +358,8 @@ class Worker {
   Step exit(Warp& warp, uint32_t lanes);
 
  private:
+  static constexpr uint32_t kCountedRounds = 1'000'000;  ///< see counted_rounds_
+
   uint64_t random();
   void choose_warp();
   bool left_behind(const Warp& warp, const Split& split) const;

@@ -10,6 +10,7 @@
 #include <optional>
 #include <set>
 
+#include "base/words.hpp"
 #include "machine/device.hpp"
 #include "machine/units/mbarrier.hpp"
 
@@ -100,19 +101,15 @@ std::string what_is_missing(MbarrierPlace place) {
   return text + "\n";
 }
 
-std::string ranges(const std::set<uint32_t>& numbers) {
-  std::string text;
-  for (auto it = numbers.begin(); it != numbers.end();) {
-    const uint32_t first = *it;
-    uint32_t last = first;
-    while (++it != numbers.end() && *it == last + 1) ++last;
-    if (!text.empty()) text += ", ";
-    text += first == last ? fmt::format("{}", first) : fmt::format("{}-{}", first, last);
-  }
-  return text;
-}
-
 }  // namespace
+
+void place_fault(Fault& fault, const Warp& warp, const Split& split) {
+  fault.function = warp.frames[split.frame].function;
+  fault.instruction = split.pc;
+  std::copy(warp.cta->index, warp.cta->index + 3, fault.cta);
+  fault.warp = warp.index;
+  fault.lane = static_cast<uint32_t>(std::countr_zero(split.lanes));
+}
 
 StuckReport describe_stuck(const LaunchContext& launch, const std::vector<const Cluster*>& clusters) {
   struct Key {
@@ -134,11 +131,7 @@ StuckReport describe_stuck(const LaunchContext& launch, const std::vector<const 
           if (const auto wait = mbarrier_wait(split)) mbarriers[{cta->linear, wait->offset}] = cta.get();
           if (first) {
             first = false;
-            report.fault.function = function;
-            report.fault.instruction = split.pc;
-            std::copy(cta->index, cta->index + 3, report.fault.cta);
-            report.fault.warp = warp->index;
-            report.fault.lane = static_cast<uint32_t>(std::countr_zero(split.lanes));
+            place_fault(report.fault, *warp, split);
           }
         }
       }
@@ -153,7 +146,7 @@ StuckReport describe_stuck(const LaunchContext& launch, const std::vector<const 
     }
     const bool many = warps.size() > 1;
     report.text += fmt::format("{}: CTA {} warp{} {} {}\n", key.place, key.cta, many ? "s" : "",
-                               ranges(warps), many ? key.many : key.one);
+                               ranges_text(warps), many ? key.many : key.one);
   }
   lines = 0;
   for (const auto& [place, cta] : mbarriers) {

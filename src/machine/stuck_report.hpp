@@ -16,6 +16,9 @@ struct StuckReport {
   std::string text;  ///< one line per group of equal waits, then one per mbarrier waited for
 };
 
+/// The fault is that of this split's first lane, at the instruction where it stands.
+void place_fault(Fault& fault, const Warp& warp, const Split& split);
+
 StuckReport describe_stuck(const LaunchContext& launch, const std::vector<const Cluster*>& clusters);
 
 }  // namespace sluice::machine

@@ -11,8 +11,8 @@
 // device: every such order is one that a GPU may show, and kernels that wait for each other across CTAs still
 // find them all resident.
 //
-// When nothing can run, the machine is quiescent: asynchronous operations in flight land, then virtual time
-// moves to the next deadline, and when time alone cannot help, the launch is deadlocked.
+// When nothing can run, the machine is quiescent (worker_idle.cpp): asynchronous operations in flight land,
+// then virtual time moves to the next deadline, and when time alone cannot help, the launch is deadlocked.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -23,11 +23,9 @@
 #include "machine/definedness_watch.hpp"
 #include "machine/device.hpp"
 #include "machine/executing.hpp"
-#include "machine/host_wait.hpp"
 #include "machine/ops/barrier.hpp"
 #include "machine/payload_watch.hpp"
 #include "machine/state.hpp"
-#include "machine/stuck_report.hpp"
 #include "machine/units/emit.hpp"
 
 namespace sluice::machine {
@@ -37,9 +35,6 @@ constexpr uint32_t kTurnInstructions = 4096;
 constexpr uint64_t kTimeAloneNs =
     200'000;  ///< of the host: a launch that takes longer gets the other workers
 constexpr uint64_t kTurnsBetweenLooks = 16;
-constexpr uint64_t kFirstIdleJump = 1'000;  ///< ns of virtual time
-constexpr uint32_t kCountedRounds = 1'000'000;
-constexpr uint64_t kIdleLimit = uint64_t{1} << 60;  ///< ns without progress, 36 years: time will not help
 constexpr uint32_t kNoLimit = 0xffffffffu;
 
 uint64_t host_now_ns() {
@@ -210,165 +205,11 @@ void Worker::forget_payload(Cluster& cluster) {
   }
 }
 
-void Worker::wake_sleepers() {
-  std::vector<std::pair<Warp*, Split*>> due;
-  next_sleeper_ = UINT64_MAX;
-  for (const auto& cluster : resident_) {
-    for (const auto& cta : cluster->ctas) {
-      for (const auto& warp : cta->warps) {
-        for (Split& split : warp->splits) {
-          if (split.wait != Wait::Sleep) continue;
-          if (split.deadline <= clock_ns_)
-            due.emplace_back(warp.get(), &split);
-          else
-            next_sleeper_ = std::min(next_sleeper_, split.deadline);
-        }
-      }
-    }
-  }
-  // In front of the queue, the earliest first: their time has come, whoever else is waiting for a turn.
-  std::ranges::stable_sort(due, std::greater{}, [](const auto& sleeper) { return sleeper.second->deadline; });
-  for (const auto& [warp, split] : due) unpark(*warp, *split, true);
-}
-
-bool Worker::quiesce() {
-  // Copies in flight land first, oldest first, until someone can go on.
-  if (!async_.empty()) {
-    do {
-      land_one(0);
-    } while (ready_.empty() && !async_.empty() && !failed());
-    return true;
-  }
-  // Then time moves: to the next deadline, and in growing jumps while nothing comes of it.
-  uint64_t earliest = UINT64_MAX;
-  for (const auto& cluster : resident_) {
-    for (const auto& cta : cluster->ctas) {
-      for (const auto& warp : cta->warps) {
-        for (const Split& split : warp->splits) {
-          if (split.wait != Wait::None && split.timed) earliest = std::min(earliest, split.deadline);
-        }
-      }
-    }
-  }
-  if (earliest == UINT64_MAX && !(clock_was_read_ && !ready_.empty())) return false;
-  if (idle_time_ > kIdleLimit) return false;
-  // Less than doubling: who does one thing after a limit and another after twice the limit comes by both. No
-  // power of two: the low halves of the clocks come to different values.
-  const uint64_t jump = std::max(kFirstIdleJump, idle_time_ / 2 + idle_time_ / 5);
-  const uint64_t target = earliest == UINT64_MAX
-                              ? clock_ns_ + jump
-                              : std::max(earliest, clock_ns_ + (idle_time_ == 0 ? 0 : jump));
-  idle_time_ += std::max<uint64_t>(target > clock_ns_ ? target - clock_ns_ : 0, kFirstIdleJump);
-  const uint64_t moved = target > clock_ns_ ? target - clock_ns_ : 0;
-  clock_ns_ += moved;
-  for (const auto& cluster : resident_) {
-    for (const auto& cta : cluster->ctas) {
-      for (const auto& warp : cta->warps) {
-        for (Split& split : warp->splits) {
-          if (split.wait == Wait::None || !split.timed) continue;
-          // nanosleep is approximate (up to twice its time): those that would wake soon after wake together.
-          const uint64_t slack = split.wait == Wait::Sleep ? moved / 2 : 0;
-          if (split.deadline <= clock_ns_ + slack) unpark(*warp, split);
-        }
-      }
-    }
-  }
-  return true;
-}
-
 void Worker::fail(Fault fault) {
   std::lock_guard lock(launch_.mutex);
   if (launch_.fault.kind != FaultKind::None) return;
   launch_.fault = std::move(fault);
   launch_.stop.store(true);
-}
-
-/// Every thread that spins or sleeps runs one more round. True if something came of it.
-bool Worker::look_once_more() {
-  acted_ = false;
-  for (const auto& cluster : resident_) {
-    for (const auto& cta : cluster->ctas) wake_all(*cta, Wait::Sleep);
-  }
-  for (size_t turns = ready_.size(); turns > 0 && !failed(); --turns) {
-    Warp& warp = *ready_.front();
-    ready_.pop_front();
-    warp.queued = false;
-    run_warp(warp);
-  }
-  return acted_;
-}
-
-/// Where nobody can go on, lanes that wait at an aligned barrier for others of their warp pass it as the
-/// whole warp, as on an H200; of each warp one group of lanes. A checker hears of the deadlock instead.
-bool Worker::pass_divergent_barriers() {
-  if (listener() != nullptr) return false;
-  bool any = false;
-  for (const auto& cluster : resident_) {
-    for (const auto& cta : cluster->ctas) {
-      for (const auto& warp : cta->warps) {
-        const auto split = std::ranges::find_if(
-            warp->splits, [&](const Split& one) { return waits_for_own_warp(*this, *warp, one); });
-        if (split == warp->splits.end()) continue;
-        split->goes_alone = true;
-        unpark(*warp, *split);
-        any = true;
-      }
-    }
-  }
-  return any;
-}
-
-/// Places `fault` at a thread that goes round a loop which reads a clock. False if there is none. A loop that
-/// looks at an mbarrier is a wait for it: the clock says how long to sleep between two looks (libcu++).
-bool Worker::find_clock_loop(Fault& fault) const {
-  for (const auto& cluster : resident_) {
-    for (const auto& cta : cluster->ctas) {
-      for (const auto& warp : cta->warps) {
-        for (const Split& split : warp->splits) {
-          const bool goes_round = split.pc >= split.idle_first && split.pc <= split.idle_last;
-          if (!goes_round || !split.reads_time || split.looked != kNoLook) continue;
-          fault.function = warp->frames[split.frame].function;
-          fault.instruction = split.pc;
-          std::copy(cta->index, cta->index + 3, fault.cta);
-          fault.warp = warp->index;
-          fault.lane = static_cast<uint32_t>(std::countr_zero(split.lanes));
-          return true;
-        }
-      }
-    }
-  }
-  return false;
-}
-
-void Worker::report_deadlock() {
-  HostWait host(launch_.device->memory());
-  watch_ = &host;
-  const bool goes_on = look_once_more();
-  watch_ = own_watch();
-  if (goes_on) return;
-
-  std::vector<const Cluster*> clusters;
-  for (const auto& cluster : resident_) clusters.push_back(cluster.get());
-  StuckReport report = describe_stuck(launch_, clusters);
-  if (host.found()) {
-    report.fault = host.fault();
-  } else if (find_clock_loop(report.fault)) {
-    report.fault.kind = FaultKind::Undecided;
-    report.fault.message = "a loop that reads a clock does not end in 36 years of the kernel's time";
-    report.fault.why = "its condition may depend on the clock in a way that jumps of time miss";
-  } else if (counted_rounds_ >= kCountedRounds) {
-    report.fault.kind = FaultKind::Undecided;
-    report.fault.message = fmt::format("a loop has looked {} times at what nobody changes", kCountedRounds);
-    report.fault.why = "a counter moves in it, by which it may end; nothing else in the kernel goes on";
-  }
-  if (listener() != nullptr && report.fault.kind == FaultKind::Timeout) {
-    for (const auto& cluster : resident_) emit_stuck(*this, *cluster);
-  }
-  {
-    std::lock_guard lock(launch_.mutex);
-    if (launch_.fault.kind == FaultKind::None) launch_.detail = launch_.remark + report.text;
-  }
-  fail(std::move(report.fault));
 }
 
 // --- asynchronous operations

@@ -3,20 +3,13 @@
 //
 // Wording and precedence of verdicts.
 #include "report/verdict.hpp"
+#include "base/words.hpp"
 
 #include <fmt/format.h>
 
 #include <nlohmann/json.hpp>
 
 namespace sluice::report {
-namespace {
-
-std::string counted(uint64_t n, std::string_view one, std::string_view many) {
-  return fmt::format("{} {}", n, n == 1 ? one : many);
-}
-
-}  // namespace
-
 void Tally::count(const Diagnostic& diagnostic) {
   switch (diagnostic.blame) {
     case Blame::Program:
@@ -47,17 +40,17 @@ int exit_status(const Tally& tally, int program_status, int finding_status) {
 std::string verdict_line(const Tally& tally) {
   std::string found;
   if (tally.internal != 0) {
-    found = counted(tally.internal, "internal error", "internal errors");
+    found = counted(tally.internal, "internal error");
   } else if (tally.findings != 0) {
-    found = counted(tally.findings, "finding", "findings");
+    found = counted(tally.findings, "finding");
   } else if (tally.undecided != 0) {
     found = "not decided";
   } else {
     found = "no finding";
   }
   std::string line = fmt::format("verdict: {} in {} of {} schedules, {}", found, tally.schedules_run,
-                                 tally.schedules_planned, counted(tally.kernels, "kernel", "kernels"));
-  if (tally.warnings != 0) line += ", " + counted(tally.warnings, "warning", "warnings");
+                                 tally.schedules_planned, counted(tally.kernels, "kernel"));
+  if (tally.warnings != 0) line += ", " + counted(tally.warnings, "warning");
   if (tally.refused_launches != 0)
     line += ", " + counted(tally.refused_launches, "launch refused", "launches refused");
   if (tally.unsupported != 0 && tally.refused_launches == 0) line += ", unsupported";

@@ -26,13 +26,6 @@ void for_lanes(uint32_t lanes, F&& f) {
   for (uint32_t m = lanes; m != 0; m &= m - 1) f(static_cast<uint32_t>(std::countr_zero(m)));
 }
 
-/// The address in an event about one mbarrier: events of warps have one per lane.
-uint64_t address_of(const Event& e) {
-  if (e.addresses.empty()) return 0;
-  return e.addresses.size() == 1 ? e.addresses[0]
-                                 : e.addresses[static_cast<size_t>(std::countr_zero(e.lanes)) % 32];
-}
-
 }  // namespace
 
 void Clock::begin_launch() {
@@ -40,8 +33,7 @@ void Clock::begin_launch() {
 }
 
 BarrierPlace Clock::place_of(uint32_t cta, uint64_t address) const {
-  const auto offset = static_cast<uint32_t>(address & event::kSharedOffsetMask);
-  const auto rank = static_cast<uint32_t>((address & 0xffffffff) >> event::kSharedRankShift);
+  const uint32_t offset = event::shared_offset(address), rank = event::shared_rank(address);
   const auto own = ctas_.find(cta);
   if (own == ctas_.end()) return {cta, offset};
   const auto& ranks = clusters_.at(own->second.cluster).ctas;
@@ -96,7 +88,7 @@ uint64_t Clock::move_bytes(Cta& cta, uint64_t issued, uint64_t bytes, uint64_t* 
 // --- mbarriers ----------------------------------------------------------------------------------------
 
 Moment Clock::contribute(const Event& e) {
-  const BarrierPlace place = place_of(e.cta, address_of(e));
+  const BarrierPlace place = place_of(e.cta, e.address());
   Barrier& barrier = barriers_[place];
   uint64_t time = 0;
   if (e.operation != 0) {
@@ -113,7 +105,7 @@ Moment Clock::contribute(const Event& e) {
 }
 
 Moment Clock::flip(const Event& e) {
-  const BarrierPlace place = place_of(e.cta, address_of(e));
+  const BarrierPlace place = place_of(e.cta, e.address());
   Barrier& barrier = barriers_[place];
   const uint64_t time = std::max(barrier.latest, barrier.begun);
   // Phases that completed before anybody listened are unknown; they were over.
@@ -126,7 +118,7 @@ Moment Clock::flip(const Event& e) {
 
 /// A wait found its phase not complete. The rounds of the loop around it are not work.
 Moment Clock::look(const Event& e) {
-  const BarrierPlace place = place_of(e.cta, address_of(e));
+  const BarrierPlace place = place_of(e.cta, e.address());
   WarpTime& warp = warp_of(e);
   if (warp.waiting != 0 && warp.waits_at == place && (e.lanes & ~warp.waiting) == 0) {
     warp.steps = std::max(warp.steps, e.steps);
@@ -139,7 +131,7 @@ Moment Clock::look(const Event& e) {
 }
 
 Moment Clock::pass(const Event& e) {
-  const BarrierPlace place = place_of(e.cta, address_of(e));
+  const BarrierPlace place = place_of(e.cta, e.address());
   WarpTime& warp = warp_of(e);
   uint64_t asked = 0;
   if (warp.waiting != 0 && warp.waits_at == place && (e.lanes & ~warp.waiting) == 0) {
@@ -193,7 +185,7 @@ Moment Clock::issue(const Event& e) {
       break;
   }
   landings_[e.operation] = landed;
-  return {.begin = issued, .end = landed, .barrier = place_of(e.cta, address_of(e))};
+  return {.begin = issued, .end = landed, .barrier = place_of(e.cta, e.address())};
 }
 
 /// A product begins when all four warps have issued it and the one before it is over.

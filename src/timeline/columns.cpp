@@ -3,10 +3,12 @@
 //
 // Layout of columns.
 #include "timeline/columns.hpp"
+#include "base/words.hpp"
 
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <set>
 
 namespace sluice::timeline {
 namespace {
@@ -46,19 +48,10 @@ std::string Columns::text() const {
   return text;
 }
 
-std::string warp_list(std::vector<uint32_t> warps) {
+std::string warp_list(const std::vector<uint32_t>& warps) {
   if (warps.empty()) return "none of this CTA";
-  std::sort(warps.begin(), warps.end());
-  warps.erase(std::unique(warps.begin(), warps.end()), warps.end());
-  std::string list;
-  for (size_t i = 0; i < warps.size();) {
-    size_t last = i;
-    while (last + 1 < warps.size() && warps[last + 1] == warps[last] + 1) ++last;
-    if (!list.empty()) list += ", ";
-    list += last == i ? fmt::format("{}", warps[i]) : fmt::format("{}-{}", warps[i], warps[last]);
-    i = last + 1;
-  }
-  return fmt::format("{} {}", warps.size() == 1 ? "warp" : "warps", list);
+  const std::set<uint32_t> distinct(warps.begin(), warps.end());
+  return fmt::format("{} {}", distinct.size() == 1 ? "warp" : "warps", ranges_text(distinct));
 }
 
 }  // namespace sluice::timeline

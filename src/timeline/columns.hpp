@@ -26,6 +26,6 @@ class Columns {
 };
 
 /// "warp 0", "warps 1-3, 5".
-std::string warp_list(std::vector<uint32_t> warps);
+std::string warp_list(const std::vector<uint32_t>& warps);
 
 }  // namespace sluice::timeline

@@ -4,6 +4,7 @@
 
 #include <string_view>
 
+#include "report/json_text.hpp"
 #include "timeline/model_json.hpp"
 #include "timeline/page.hpp"
 
@@ -12,7 +13,7 @@ namespace {
 
 /// JSON that stands in a script element: no text of the model can end the element.
 std::string embeddable(const Model& model) {
-  const std::string json = to_json(model).dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
+  const std::string json = report::json_text(to_json(model));
   std::string text;
   text.reserve(json.size());
   for (char c : json) {

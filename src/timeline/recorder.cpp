@@ -11,6 +11,7 @@
 #include <nlohmann/json.hpp>
 
 #include "event/places.hpp"
+#include "report/json_text.hpp"
 
 namespace sluice::timeline {
 namespace {
@@ -22,8 +23,8 @@ using event::OperationKind;
 constexpr uint32_t kWarpgroupWarps = 4;
 constexpr const char* kAboutClock = "one step per instruction of a warp, all warps side by side";
 
-std::string json_text(const std::string& text) {
-  return nlohmann::json(text).dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
+std::string json_string(const std::string& text) {
+  return report::json_text(nlohmann::json(text));
 }
 
 std::string triple(const uint32_t (&extent)[3]) {
@@ -113,7 +114,7 @@ void Recorder::begin_launch(const Event& e) {
     if (file_ == nullptr) return;
     write(
         fmt::format(R"({{"format":"sluice-trace","version":1,"source":"engine","clock":"step","about":{}}})",
-                    json_text(kAboutClock)));
+                    json_string(kAboutClock)));
   }
   clock_.begin_launch();
   origins_ = d.origins;
@@ -128,7 +129,7 @@ void Recorder::begin_launch(const Event& e) {
   const std::vector<uint64_t> ctas = ctas_of(clusters_, d);
   write(fmt::format(
       R"({{"kind":"launch","launch":{},"kernel":{},"grid":{},"block":{},"cluster":{},"ctas":[{}],"ctas_left_out":{}}})",
-      launches_++, json_text(event::readable(d.kernel)), triple(d.grid), triple(d.block), triple(d.cluster),
+      launches_++, json_string(event::readable(d.kernel)), triple(d.grid), triple(d.block), triple(d.cluster),
       fmt::join(ctas, ","), volume(d.grid) - ctas.size()));
 }
 
@@ -295,10 +296,10 @@ uint32_t Recorder::place_number(uint32_t origin) {
   }
   const auto [at, is_new] = places_.try_emplace({file, line, column, function}, places_.size() + 1);
   if (is_new) {
-    std::string text =
-        fmt::format(R"({{"kind":"place","place":{},"file":{},"line":{})", at->second, json_text(file), line);
+    std::string text = fmt::format(R"({{"kind":"place","place":{},"file":{},"line":{})", at->second,
+                                   json_string(file), line);
     if (column != 0) text += fmt::format(R"(,"column":{})", column);
-    if (!function.empty()) text += fmt::format(R"(,"function":{})", json_text(function));
+    if (!function.empty()) text += fmt::format(R"(,"function":{})", json_string(function));
     write(text + "}");
   }
   return places_of_origin_[origin] = at->second;
@@ -308,13 +309,13 @@ void Recorder::name_barrier(uint32_t offset) {
   if (origins_ == nullptr || !named_.insert(offset).second) return;
   const std::string name = event::barrier_name(*origins_, offset);
   if (!name.empty())
-    write(fmt::format(R"({{"kind":"name","barrier":{},"name":{}}})", offset, json_text(name)));
+    write(fmt::format(R"({{"kind":"name","barrier":{},"name":{}}})", offset, json_string(name)));
 }
 
 void Recorder::mark(const std::string& name, const std::string& text) {
   if (file_ == nullptr || ctas_.empty()) return;
   write_record(fmt::format(R"({{"kind":"mark","t":{},"cta":{},"warp":0,"name":{},"text":{}}})", clock_.now(),
-                           *ctas_.begin(), json_text(name), json_text(text)));
+                           *ctas_.begin(), json_string(name), json_string(text)));
 }
 
 void Recorder::write_record(std::string line) {

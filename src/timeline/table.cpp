@@ -10,6 +10,7 @@
 #include <map>
 #include <set>
 
+#include "base/words.hpp"
 #include "timeline/columns.hpp"
 
 namespace sluice::timeline {
@@ -50,11 +51,6 @@ std::optional<uint64_t> last_release(const Model& m, const Use& u) {
   std::optional<uint64_t> last;
   for (const uint32_t i : u.releases) last = std::max(last.value_or(0), m.arrivals[i].t);
   return last;
-}
-
-/// "1 tile", "8 tiles".
-std::string counted(size_t count, const char* what) {
-  return fmt::format("{} {}{}", count, what, count == 1 ? "" : "s");
 }
 
 /// "full[0..2] at 0xc400".

@@ -11,8 +11,8 @@
 
 namespace sluice::cuda {
 
-/// The shape of a launch without attributes.
-/// The shape as the driver gets it: of the size of shared memory the runtime hands on 32 bits.
+/// The shape of a launch without attributes, as the driver gets it: of the size of shared memory the runtime
+/// hands on 32 bits.
 inline LaunchShape plain_shape(dim3 grid, dim3 block, size_t shared) {
   const auto bytes = static_cast<uint32_t>(shared);
   return {{grid.x, grid.y, grid.z}, {block.x, block.y, block.z}, bytes, false, nullptr, 0};

@@ -9,6 +9,7 @@
 #include <bit>
 
 #include "machine/device.hpp"
+#include "machine/units/emit.hpp"
 
 namespace sluice::machine {
 
@@ -234,9 +235,9 @@ bool translate_each(Warp& w, Window window, uint32_t lanes, uint64_t (&addresses
     const uint64_t address = addresses[lane];
     Window actual = window;
     if (window == Window::Generic) {
-      actual = address - kSharedWindow < kSharedWindowBytes ? Window::SharedCluster
-               : address - kLocalWindow < kLocalWindowBytes ? Window::Local
-                                                            : Window::Global;
+      actual = is_shared_address(address)  ? Window::SharedCluster
+               : is_local_address(address) ? Window::Local
+                                           : Window::Global;
     }
     switch (actual) {
       case Window::Global:
@@ -317,20 +318,13 @@ void emit_access_to(Warp& w, event::Kind kind, Window window, uint32_t lanes,
                     event::Scope scope) {
   event::Sink* const listener = w.worker().listener();
   if ((listener->wants() & event::mask_of(kind)) == 0) return;
-  event::Event e;
-  e.kind = kind;
+  event::Event e = warp_event(w, kind, lanes);
   e.semantics = semantics;
   e.scope = scope;
   e.space = window == Window::Shared || window == Window::SharedCluster ? event::Space::Shared
             : window == Window::Local || window == Window::Frame        ? event::Space::Local
             : window == Window::Generic                                 ? event::Space::Generic
                                                                         : event::Space::Global;
-  e.launch = w.worker().launch().ordinal;
-  e.cta = w.cta->linear;
-  e.warp = w.index;
-  e.lanes = lanes;
-  e.steps = w.steps;
-  e.origin = w.worker().kernel().functions[w.frames[w.frame_node].function]->first_origin + w.pc;
   e.bytes = bytes;
   if (e.space != event::Space::Shared) {
     e.addresses = addresses;

@@ -117,7 +117,7 @@ uint64_t combine(const Atomic& a, AtomicUnit unit, uint64_t old, uint64_t value,
 /// Which memory an address of this window leads to (local memory has no atomics).
 AtomicUnit unit_of(Window window, uint64_t address) {
   const bool shared = window == Window::Shared || window == Window::SharedCluster ||
-                      (window == Window::Generic && address - kSharedWindow < kSharedWindowBytes);
+                      (window == Window::Generic && is_shared_address(address));
   return shared ? AtomicUnit::Shared : AtomicUnit::Global;
 }
 

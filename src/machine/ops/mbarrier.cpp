@@ -55,7 +55,7 @@ bool find_place(Warp& w, const Address& a, uint32_t lane, uint64_t address, Mbar
   }
   bool cluster = a.window == Window::SharedCluster;
   if (a.window == Window::Generic) {
-    if (address - kSharedWindow >= kSharedWindowBytes) {
+    if (!is_shared_address(address)) {
       w.fault(FaultKind::InvalidAddressSpace, "an mbarrier object outside shared memory", lane, address);
       return false;
     }

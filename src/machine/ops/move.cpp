@@ -547,8 +547,8 @@ Step is_space(Warp& w, const Op& op, uint32_t lanes) {
   for (uint32_t m = lanes; m != 0; m &= m - 1) {
     const int i = std::countr_zero(m);
     const uint64_t address = a[i];
-    const bool shared = address - kSharedWindow < kSharedWindowBytes;
-    const bool local = address - kLocalWindow < kLocalWindowBytes;
+    const bool shared = is_shared_address(address);
+    const bool local = is_local_address(address);
     const bool parameter = address - launch.parameters < w.worker().kernel().parameter_bytes;
     bool holds = false;
     switch (space) {

@@ -43,11 +43,11 @@ void set_result(Warp& w, const Arguments& a, uint32_t lane, T value) {
 
 /// Host pointer of generic memory of one lane, `bytes` long, or null.
 const uint8_t* generic(Warp& w, uint32_t lane, uint64_t address, uint32_t bytes) {
-  if (address - kSharedWindow < kSharedWindowBytes) {
+  if (is_shared_address(address)) {
     Cta* const owner = w.worker().shared_owner(*w.cta, static_cast<uint32_t>(address));
     return owner == nullptr ? nullptr : owner->shared_at(address & kSharedOffsetMask, bytes);
   }
-  if (address - kLocalWindow < kLocalWindowBytes) {
+  if (is_local_address(address)) {
     const uint64_t offset = address - kLocalWindow;
     return offset + bytes <= w.local_bytes ? w.local_of(lane) + offset : nullptr;
   }

@@ -190,8 +190,7 @@ bool land_store(Worker& worker, AsyncOp& op) {
 /// Device address of the map that lane `lane` names; 0 after a fault.
 uint64_t map_address(Warp& w, const TensorOperands& o, uint32_t lane, uint64_t address) {
   if (o.map.window == Window::Parameter) address += w.worker().launch().parameters;
-  if (o.map.window == Window::Frame || address - kLocalWindow < kLocalWindowBytes ||
-      address - kSharedWindow < kSharedWindowBytes) {
+  if (o.map.window == Window::Frame || is_local_address(address) || is_shared_address(address)) {
     w.fault(FaultKind::IllegalAddress,
             "the tensor map lies in local or shared memory, where the copy engine cannot read it (a kernel "
             "parameter must be "

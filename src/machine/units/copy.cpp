@@ -19,7 +19,7 @@ bool resolve_shared(Warp& w, const Address& operand, uint32_t lane, uint64_t add
   }
   const bool own = operand.window == Window::Shared;
   bool cluster = operand.window == Window::SharedCluster;
-  if (operand.window == Window::Generic) cluster = address - kSharedWindow < kSharedWindowBytes;
+  if (operand.window == Window::Generic) cluster = is_shared_address(address);
   if (!own && !cluster) {
     w.fault(FaultKind::InvalidAddressSpace, "an address that must lie in shared memory does not", lane,
             address);
@@ -38,7 +38,7 @@ bool resolve_shared(Warp& w, const Address& operand, uint32_t lane, uint64_t add
 bool is_lost(const Address& operand, uint64_t address) {
   constexpr uint32_t kWindowOfSm = 256 << 10;
   const bool shared = operand.window == Window::Shared || operand.window == Window::SharedCluster ||
-                      (operand.window == Window::Generic && address - kSharedWindow < kSharedWindowBytes);
+                      (operand.window == Window::Generic && is_shared_address(address));
   return shared && address % 128 == 0 && (address & kSharedOffsetMask) >= kWindowOfSm;
 }
 

@@ -30,6 +30,11 @@ inline uint32_t origin_at(Worker& worker, uint32_t function, uint32_t pc) {
   return worker.kernel().functions[function]->first_origin + pc;
 }
 
+/// The running instruction's.
+inline uint32_t origin_here(Warp& w) {
+  return origin_at(w.worker(), w.frames[w.frame_node].function, w.pc);
+}
+
 /// An event of the running warp instruction.
 inline event::Event warp_event(Warp& w, event::Kind kind, uint32_t lanes) {
   event::Event e;
@@ -39,7 +44,7 @@ inline event::Event warp_event(Warp& w, event::Kind kind, uint32_t lanes) {
   e.warp = w.index;
   e.lanes = lanes;
   e.steps = w.steps;
-  e.origin = origin_at(w.worker(), w.frames[w.frame_node].function, w.pc);
+  e.origin = origin_here(w);
   return e;
 }
 
