@@ -87,6 +87,10 @@ struct WarpOrder {
   bool uses_groups = false;
   /// Groups that each lane has waited for: its own knowledge, which other lanes learn by meeting it.
   std::array<Time, kLanes> reads_waited{}, writes_waited{}, cp_async_waited{};
+  /// Whether the agent is this warp, or stands for operations that it has issued.
+  bool has_issued(AgentId a) const {
+    return a == agent || (uses_groups && (a == cp_async || a == bulk_reads || a == bulk_writes));
+  }
   uint64_t wgmma_issued = 0;
   std::deque<uint64_t> wgmma_commits;  ///< products issued up to each commit
   uint64_t wgmma_commit_count = 0;

@@ -16,6 +16,22 @@ using event::Event;
 using event::Kind;
 using event::OperationKind;
 
+namespace {
+
+/// How many lanes from `first` on access neighbouring pieces of one granule, one behind the other.
+uint32_t neighbours(const Event& e, uint32_t first, uint32_t lanes) {
+  const uint64_t address = e.addresses[first];
+  if (e.bytes >= kGranule || !std::has_single_bit(e.bytes) || address % e.bytes != 0) return 1;
+  const auto room = static_cast<uint32_t>((kGranule - address % kGranule) / e.bytes);
+  uint32_t count = 1;
+  while (count < room && first + count < kLanes && (lanes >> (first + count) & 1) != 0 &&
+         e.addresses[first + count] == address + uint64_t{count} * e.bytes)
+    ++count;
+  return count;
+}
+
+}  // namespace
+
 void Races::begin_launch() {
   shared_.clear();
   global_.clear();
@@ -54,6 +70,19 @@ void Races::thread_access(const Event& e) {
     for (uint32_t rest = lanes; rest != 0;) {
       const auto first = static_cast<uint32_t>(std::countr_zero(rest));
       const uint64_t address = e.addresses[first];
+      const uint32_t pieces = neighbours(e, first, rest);
+      if (pieces > 1) {
+        const uint32_t together = ((uint32_t{1} << pieces) - 1) << first;
+        rest &= ~together;
+        if (event::is_local_address(address)) continue;
+        access.lanes = together;
+        access.record.stamp = {access.warp->agent, together, strand.time};
+        access.record.ramp = Ramp(first, static_cast<uint32_t>(address % kGranule),
+                                  static_cast<uint32_t>(std::countr_zero(e.bytes)));
+        touch(access, address, uint64_t{pieces} * e.bytes);
+        access.record.ramp = {};
+        continue;
+      }
       uint32_t same = 0;
       for (uint32_t m = rest; m != 0; m &= m - 1) {
         const auto lane = static_cast<uint32_t>(std::countr_zero(m));
@@ -120,6 +149,10 @@ void Races::touch(Access& access, uint64_t address, uint64_t bytes) {
     const SharedPlace place = order_.place(e.cta, address);
     if (place.cta == event::kNoIndex) return;
     if (const Barrier* const b = ledger_.overlapping(place.cta, place.offset, bytes)) {
+      if (!access.record.ramp.is_none())
+        return for_pieces(access, address, bytes, [&](Access& piece, uint64_t at, uint64_t width) {
+          touch(piece, at, width);
+        });
       if (access.record.writes()) overwritten_barrier(e, *b);
       if (access.start == nullptr) return;
     }
@@ -135,9 +168,7 @@ void Races::touch(Access& access, uint64_t address, uint64_t bytes) {
       granule = after;
       return;
     }
-    granule.for_overlapping(mask, [&](const Record& older) {
-      if (access.record.writes() || older.writes()) compare(access, older, address + (at - key));
-    });
+    compare(access, granule, mask, address + (at - key));
     const bool others_follow = key + bytes - at > kGranule;
     if (others_follow) before = granule;
     Record record = access.record;
@@ -149,14 +180,51 @@ void Races::touch(Access& access, uint64_t address, uint64_t bytes) {
   });
 }
 
+/// Calls `f(access, address, bytes)` for the piece of each lane of a ramp.
+template <class F>
+void Races::for_pieces(Access& access, uint64_t address, uint64_t bytes, F&& f) {
+  Access piece = access;
+  piece.record.ramp = {};
+  const uint32_t width = access.record.ramp.piece_bytes();
+  for (uint64_t at = address; at < address + bytes; at += width) {
+    piece.lanes = uint32_t{1} << access.record.ramp.lane(static_cast<uint32_t>(at % kGranule));
+    piece.record.stamp.lanes = piece.lanes;
+    f(piece, at, width);
+  }
+  access.reported = piece.reported;
+}
+
+/// Compares with what the granule remembers of these bytes, the first of which has the address.
+void Races::compare(Access& access, const Granule& granule, uint16_t bytes, uint64_t address) {
+  granule.for_overlapping(bytes, [&](const Record& older) {
+    if (access.reported || !(access.record.writes() || older.writes())) return;
+    const Ramp ramp = access.record.ramp;
+    if (ramp.is_none()) return compare(access, older, address);
+    const bool by_same_lanes = older.stamp.agent == access.warp->agent && older.ramp == ramp;
+    if (by_same_lanes) return;
+    // Lanes of other warps stand for themselves, whichever lane comes now.
+    if (!access.warp->has_issued(older.stamp.agent) && judge(access, older) == Verdict::Right) return;
+    const auto first = static_cast<uint32_t>(std::countr_zero(bytes));
+    for_pieces(access, address, std::popcount(bytes), [&](Access& piece, uint64_t at, uint64_t width) {
+      const auto mask = ((uint32_t{1} << width) - 1) << (first + (at - address));
+      const auto common = static_cast<uint16_t>(older.bytes & mask);
+      if (common == 0 || piece.reported) return;
+      Record part = older;
+      part.stamp.lanes = older.lanes_at(common);
+      compare(piece, part, at);
+    });
+  });
+}
+
 bool Races::ordered(const Access& access, const Record& older) const {
   const Stamp& s = older.stamp;
   if (access.start != nullptr) return access.start->covers(order_.agents(), s.agent, s.lanes, s.time);
   return order_.covers(*access.warp, *access.strand, access.lanes, s.agent, s.lanes, s.time);
 }
 
-void Races::compare(Access& access, const Record& older, uint64_t address) {
-  if (access.reported || (access.record.is_strong() && older.is_strong())) return;
+Races::Verdict Races::judge(const Access& access, const Record& older) const {
+  if (access.record.is_strong() && older.is_strong()) return Verdict::Right;
+  const AgentKind kind = order_.agent(older.stamp.agent).kind;
   if (!ordered(access, older)) {
     // Lanes of one instruction that write to one place, as they do when they all store the same value, or all
     // issue the same bulk store.
@@ -165,24 +233,32 @@ void Races::compare(Access& access, const Record& older, uint64_t address) {
                           older.stamp.agent == access.record.stamp.agent &&
                           older.stamp.time == access.record.stamp.time &&
                           older.origin == access.record.origin;
-    if (!together) report_race(access, older, address);
-    return;
+    return together ? Verdict::Right : Verdict::NotOrdered;
   }
-  const AgentKind kind = order_.agent(older.stamp.agent).kind;
   const bool generic = older.writes() && !older.is_async();
-  if (!generic) return;
-  if (access.record.is_async()) {
-    if (!access.start->base->fenced.covers(order_.agents(), older.stamp.agent, older.stamp.lanes,
-                                           older.stamp.time))
-      report_fence(access, older, address);
-    return;
+  if (!generic) return Verdict::Right;
+  const auto known_in = [&](const Clock& clock) {
+    return clock.covers(order_.agents(), older.stamp.agent, older.stamp.lanes, older.stamp.time);
+  };
+  if (access.record.is_async())
+    return known_in(access.start->base->fenced) ? Verdict::Right : Verdict::NotFenced;
+  if (!order_.in_clusters() || kind != AgentKind::Warp || access.start != nullptr || access.record.writes() ||
+      order_.agent(older.stamp.agent).cta == access.event->cta)
+    return Verdict::Right;
+  return known_in(access.strand->known.wide) ? Verdict::Right : Verdict::ScopeTooNarrow;
+}
+
+void Races::compare(Access& access, const Record& older, uint64_t address) {
+  switch (judge(access, older)) {
+    case Verdict::Right:
+      return;
+    case Verdict::NotOrdered:
+      return report_race(access, older, address);
+    case Verdict::NotFenced:
+      return report_fence(access, older, address);
+    case Verdict::ScopeTooNarrow:
+      return report_scope(access, older, address);
   }
-  if (!order_.in_clusters() || kind != AgentKind::Warp || access.start != nullptr || access.record.writes())
-    return;
-  if (order_.agent(older.stamp.agent).cta == access.event->cta) return;
-  if (!access.strand->known.wide.covers(order_.agents(), older.stamp.agent, older.stamp.lanes,
-                                        older.stamp.time))
-    report_scope(access, older, address);
 }
 
 // --- the end of a CTA ---------------------------------------------------------------------------------

@@ -56,7 +56,13 @@ class Races {
   void thread_access(const event::Event& e);
   void operation_access(const event::Event& e);
   void touch(Access& access, uint64_t address, uint64_t bytes);
+  template <class F>
+  void for_pieces(Access& access, uint64_t address, uint64_t bytes, F&& f);
+  void compare(Access& access, const Granule& granule, uint16_t bytes, uint64_t address);
   void compare(Access& access, const Record& older, uint64_t address);
+  /// What is wrong between an access and an older one.
+  enum class Verdict : uint8_t { Right, NotOrdered, NotFenced, ScopeTooNarrow };
+  Verdict judge(const Access& access, const Record& older) const;
   bool ordered(const Access& access, const Record& older) const;
   void report_race(Access& access, const Record& older, uint64_t address);
   void report_fence(Access& access, const Record& older, uint64_t address);

@@ -16,13 +16,28 @@ bool same_access(const Record& a, const Record& b) {
          a.flags == b.flags;
 }
 
+/// Bytes on which the lanes of `older` are among those of `newer`.
+uint16_t lanes_within(const Record& older, const Record& newer) {
+  const auto common = static_cast<uint16_t>(older.bytes & newer.bytes);
+  if (older.ramp == newer.ramp) {
+    if (older.ramp.is_none() && (older.stamp.lanes & ~newer.stamp.lanes) != 0) return 0;
+    return common;
+  }
+  uint16_t within = 0;
+  for (uint32_t m = common; m != 0; m &= m - 1) {
+    const auto byte = static_cast<uint16_t>(m & -m);
+    if ((older.lanes_at(byte) & ~newer.lanes_at(byte)) == 0) within |= byte;
+  }
+  return within;
+}
+
 }  // namespace
 
 /// Whether a record says all that this one would.
 bool Granule::holds(const Record& read) const {
   const std::span<const Record> all = records();
   return std::any_of(all.rbegin(), all.rend(), [&](const Record& r) {
-    return same_access(r, read) && (read.stamp.lanes & ~r.stamp.lanes) == 0 && (read.bytes & ~r.bytes) == 0;
+    return same_access(r, read) && lanes_within(read, r) == read.bytes;
   });
 }
 
@@ -59,15 +74,16 @@ void Granule::remember(const Record& record) {
     if (record.writes()) {
       r.bytes &= static_cast<uint16_t>(~record.bytes);
     } else if (!r.writes() && r.stamp.agent == record.stamp.agent) {
-      const bool same = same_access(r, record);
-      if (!merged && same && r.stamp.lanes == record.stamp.lanes) {
+      const bool same = !merged && r.ramp == record.ramp && same_access(r, record);
+      if (same && (r.stamp.lanes == record.stamp.lanes || !r.ramp.is_none())) {
         r.bytes |= record.bytes;
-        merged = true;
-      } else if (!merged && same && r.bytes == record.bytes) {
         r.stamp.lanes |= record.stamp.lanes;
         merged = true;
-      } else if ((r.stamp.lanes & ~record.stamp.lanes) == 0 && r.stamp.time <= record.stamp.time) {
-        r.bytes &= static_cast<uint16_t>(~record.bytes);
+      } else if (same && r.bytes == record.bytes) {
+        r.stamp.lanes |= record.stamp.lanes;
+        merged = true;
+      } else if (r.stamp.time <= record.stamp.time) {
+        r.bytes &= static_cast<uint16_t>(~lanes_within(r, record));
       }
     }
     if (r.bytes != 0) history_->records()[kept++] = r;

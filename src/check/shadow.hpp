@@ -32,6 +32,33 @@ struct Stamp {
   Time time = 0;
 };
 
+/// How neighbouring lanes of one instruction share a granule: each has a piece of its own, one behind the
+/// other. Without a ramp every lane has accessed every byte.
+class Ramp {
+ public:
+  constexpr Ramp() = default;
+  /// `lane` has the piece of 1 << log_size bytes that starts at byte `at` of the granule, a multiple of that size.
+  constexpr Ramp(uint32_t lane, uint32_t at, uint32_t log_size)
+      : code_(static_cast<uint8_t>((lane + kBias - (at >> log_size)) << 2 | log_size)) {}
+
+  bool operator==(const Ramp&) const = default;
+  bool is_none() const { return code_ == kNone; }
+  uint32_t piece_bytes() const { return uint32_t{1} << (code_ & 3); }
+  uint32_t lane(uint32_t byte) const { return (code_ >> 2) + (byte >> (code_ & 3)) - kBias; }
+  uint32_t lanes(uint16_t bytes) const {
+    uint32_t mask = 0;
+    for (uint32_t m = bytes; m != 0; m &= m - 1)
+      mask |= uint32_t{1} << lane(static_cast<uint32_t>(std::countr_zero(m)));
+    return mask;
+  }
+
+ private:
+  // The lane of byte 0, which may be one below 0, and the size.
+  static constexpr uint32_t kBias = kGranule - 1;
+  static constexpr uint8_t kNone = 0xff;
+  uint8_t code_ = kNone;
+};
+
 /// An access that is remembered.
 struct Record {
   static constexpr uint8_t kWrite = 1;
@@ -42,6 +69,10 @@ struct Record {
   uint32_t origin = 0;
   uint16_t bytes = 0;  ///< of the granule
   uint8_t flags = 0;
+  Ramp ramp;
+
+  /// The lanes that have accessed some of these bytes; all of them lie in `bytes`.
+  uint32_t lanes_at(uint16_t some) const { return ramp.is_none() ? stamp.lanes : ramp.lanes(some); }
 
   bool writes() const { return (flags & kWrite) != 0; }
   bool is_async() const { return (flags & kAsync) != 0; }
@@ -67,11 +98,20 @@ class Granule {
   /// Whether the two share their records.
   bool operator==(const Granule& other) const { return history_ == other.history_; }
 
-  /// Calls `f(record)` for the records that share bytes with `bytes`.
+  /// Calls `f(record)` for the records that share bytes with `bytes`, each with its lanes on these bytes.
   template <class F>
   void for_overlapping(uint16_t bytes, F&& f) const {
     for (const Record& r : records()) {
-      if ((r.bytes & bytes) != 0) f(r);
+      const auto common = static_cast<uint16_t>(r.bytes & bytes);
+      if (common == 0) continue;
+      if (r.ramp.is_none()) {
+        f(r);
+        continue;
+      }
+      Record part = r;
+      part.bytes = common;
+      part.stamp.lanes = r.ramp.lanes(common);
+      f(std::as_const(part));
     }
   }
   /// Remembers the access. A write takes the place of everything on its bytes; a read that of earlier reads

@@ -46,10 +46,18 @@ class Pairs {
     const uint32_t width = 1u << random_() % 5;
     const uint32_t first = random_() % (kGranule / width) * width;
     record.bytes = static_cast<uint16_t>(((uint32_t{1} << width) - 1) << first);
+    const uint32_t log_piece = random_() % 4;
+    if (random_() % 2 == 0 && width > 1u << log_piece) {
+      const uint32_t lane = random_() % 3;
+      record.ramp = Ramp(lane, first, log_piece);
+      record.stamp.lanes = ((1u << (width >> log_piece)) - 1) << lane;
+    }
     granules_[to].remember(record);
     for (uint32_t byte = first; byte < first + width; ++byte) {
       if (record.writes()) lists_[to][byte].clear();
       lists_[to][byte].push_back(record);
+      Record& last = lists_[to][byte].back();
+      if (!record.ramp.is_none()) last.stamp.lanes = 1u << record.ramp.lane(byte);
     }
   }
 
@@ -100,6 +108,26 @@ TEST(shadow, granules_remember_what_later_accesses_do_not_stand_for) {
       ASSERT_FALSE(testing::Test::HasFatalFailure()) << "seed " << seed << ", step " << step;
     }
   }
+}
+
+TEST(shadow, each_lane_of_a_ramp_stands_for_its_piece) {
+  const Ramp ramp(30, 8, 2);  // bytes 8 to 11 are lane 30's, 12 to 15 lane 31's
+  EXPECT_EQ(ramp.piece_bytes(), 4u);
+  EXPECT_EQ(ramp.lane(11), 30u);
+  EXPECT_EQ(ramp.lane(12), 31u);
+  Granule granule;
+  granule.remember({.stamp = {1, 3u << 30, 1}, .bytes = 0xff00, .flags = Record::kWrite, .ramp = ramp});
+  granule.remember({.stamp = {2, 1, 1}, .bytes = 0x0800, .flags = Record::kWrite});
+  uint32_t lanes = 0;
+  uint16_t bytes = 0;
+  granule.for_overlapping(0x1c00, [&](const Record& r) {
+    if (r.stamp.agent != 1) return;
+    lanes |= r.stamp.lanes;
+    bytes |= r.bytes;
+  });
+  EXPECT_EQ(bytes, 0x1400);
+  EXPECT_EQ(lanes, 3u << 30);
+  granule.for_overlapping(0x0300, [&](const Record& r) { EXPECT_EQ(r.stamp.lanes, 1u << 30); });
 }
 
 TEST(shadow, more_readers_than_are_kept_leave_the_write_and_the_latest) {
