@@ -150,9 +150,8 @@ void Races::touch(Access& access, uint64_t address, uint64_t bytes) {
     if (place.cta == event::kNoIndex) return;
     if (const Barrier* const b = ledger_.overlapping(place.cta, place.offset, bytes)) {
       if (!access.record.ramp.is_none())
-        return for_pieces(access, address, bytes, [&](Access& piece, uint64_t at, uint64_t width) {
-          touch(piece, at, width);
-        });
+        return for_pieces(access, address, bytes,
+                          [&](Access& piece, uint64_t at, uint64_t width) { touch(piece, at, width); });
       if (access.record.writes()) overwritten_barrier(e, *b);
       if (access.start == nullptr) return;
     }

@@ -37,7 +37,8 @@ struct Stamp {
 class Ramp {
  public:
   constexpr Ramp() = default;
-  /// `lane` has the piece of 1 << log_size bytes that starts at byte `at` of the granule, a multiple of that size.
+  /// `lane` has the piece of 1 << log_size bytes that starts at byte `at` of the granule, a multiple of that
+  /// size.
   constexpr Ramp(uint32_t lane, uint32_t at, uint32_t log_size)
       : code_(static_cast<uint8_t>((lane + kBias - (at >> log_size)) << 2 | log_size)) {}
 

@@ -25,6 +25,7 @@ void WgmmaRegisters::apply(const Event& e) {
       return issue(e, w);
     case Kind::WgmmaFence:
       for (auto& [number, r] : w.registers) r.written_at = event::kNoIndex;
+      w.fenced = true;
       return;
     case Kind::RegisterRead:
       return access(e, w, false);
@@ -51,6 +52,7 @@ void WgmmaRegisters::apply(const Event& e) {
 
 void WgmmaRegisters::issue(const Event& e, WarpState& w) {
   ++w.issued;
+  w.fenced = false;
   const size_t accumulators = w.operands.size() - w.a_count;
   for (size_t i = 0; i < w.operands.size(); ++i) {
     Register& r = w.registers[w.operands[i]];
@@ -94,7 +96,7 @@ void WgmmaRegisters::access(const Event& e, WarpState& w, bool writes) {
 void WgmmaRegisters::move(const Event& e, WarpState& w) {
   const auto destinations = e.addresses.first(e.detail), sources = e.addresses.subspan(e.detail);
   Register merged;
-  if (sources.empty()) merged.written_at = e.origin;  // a constant
+  if (sources.empty() && !w.fenced) merged.written_at = e.origin;  // a constant
   for (const uint64_t number : sources) {
     const Register& r = w.registers[number];
     if (r.written_at != event::kNoIndex) merged.written_at = r.written_at;

@@ -4,6 +4,8 @@
 // Registers of wgmma: accumulators and registers of A. Ordinary instructions and products touch the same
 // registers; `wgmma.fence` orders ordinary accesses before a product, `wgmma.wait_group` a product before
 // ordinary accesses. Moves are no accesses: the assembler takes them out; what they copy keeps its state.
+// Where a constant is moved into a register says nothing of the program, since compilers do that wherever
+// they like: it counts as written before the last fence, unless a product has been issued since.
 //
 // Limits: a warp's lanes are taken together; registers that other functions touch through calls are not seen.
 #pragma once
@@ -33,6 +35,7 @@ class WgmmaRegisters {
     std::unordered_map<uint64_t, Register> registers;
     std::vector<uint64_t> operands;  ///< of the product that is issued next
     uint32_t a_count = 0;
+    bool fenced = false;            ///< since the last product
     uint64_t issued = 0, done = 0;  ///< products of the warp; those that it has waited for
     std::vector<uint64_t> commits;  ///< products issued up to each commit
   };

@@ -95,6 +95,11 @@ TEST(copy_rules, map_that_device_code_has_changed) {
   EXPECT_EQ(found(fence + change + kSync + use, {}, swizzled_map(8)), "tensor-map-misplaced");
   EXPECT_EQ(found(change + kSync + fence + use, {}, swizzled_map(8)), "");
   EXPECT_EQ(found(use, {}, swizzled_map(8)), "");
+  // Another warp fences for the issuer, which then meets it, or does not.
+  const Launch two{.block = 64};
+  EXPECT_EQ(found(change + kSync + warp(1, fence) + kSync + use, two, swizzled_map(8)), "");
+  EXPECT_EQ(found(change + kSync + use + warp(1, fence), two, swizzled_map(8)), "tensor-map-misplaced");
+  EXPECT_EQ(found(warp(1, fence) + change + kSync + use, two, swizzled_map(8)), "tensor-map-misplaced");
 }
 
 TEST(copy_rules, swizzled_tile_that_no_thread_reads_is_silent) {

@@ -114,6 +114,15 @@ TEST(wgmma_silence, moves_between_products_are_no_accesses) {
       "");
 }
 
+TEST(wgmma_silence, constants_that_a_compiler_moves_behind_the_fence) {
+  EXPECT_EQ(found(kDescriptors + kFence + kZero + kProduct + kCommit + kWait + kOnce, {.block = 128}), "");
+  // Without a fence since the last product it is no matter of place.
+  EXPECT_EQ(found(kDescriptors + kFence + kZero + kProduct + kCommit + kWait + kZero + kProduct + kCommit +
+                      kWait + kOnce,
+                  {.block = 128}),
+            "wgmma-missing-fence");
+}
+
 TEST(wgmma_silence, one_warp_releases_what_four_have_read) {
   // All four warps wait for the product, one thread of one of them lets the copy go.
   const std::string begin = only(0, init(0, 1) + init(1, 1)) + kSync + kDescriptors + kZero + kFence;
