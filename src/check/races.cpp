@@ -96,6 +96,8 @@ void Races::thread_access(const Event& e) {
       if (event::is_local_address(address)) continue;
       access.lanes = same;
       access.record.stamp = {access.warp->agent, same, strand.time};
+      const bool differ = e.kind == Kind::Write && (same & ~(uint32_t{1} << first) & ~e.detail) != 0;
+      if (differ && !access.record.is_strong()) report_lanes(access, address);
       touch(access, address, e.bytes);
     }
   });
@@ -221,18 +223,27 @@ bool Races::ordered(const Access& access, const Record& older) const {
   return order_.covers(*access.warp, *access.strand, access.lanes, s.agent, s.lanes, s.time);
 }
 
+/// Two writes of the same, whichever comes last: lanes of one instruction that issue the same bulk store, or
+/// stores of threads that change nothing.
+bool Races::is_harmless(const Access& access, const Record& older) const {
+  if (!access.record.writes() || !older.writes()) return false;
+  switch (order_.agent(access.record.stamp.agent).kind) {
+    case AgentKind::BulkWrites:
+      return older.stamp.agent == access.record.stamp.agent && older.stamp.time == access.record.stamp.time &&
+             older.origin == access.record.origin;
+    case AgentKind::Warp:
+      return access.event->kind == Kind::Write && !older.is_async() &&
+             (access.lanes & ~access.event->detail) == 0;
+    default:
+      return false;
+  }
+}
+
 Races::Verdict Races::judge(const Access& access, const Record& older) const {
   if (access.record.is_strong() && older.is_strong()) return Verdict::Right;
   const AgentKind kind = order_.agent(older.stamp.agent).kind;
   if (!ordered(access, older)) {
-    // Lanes of one instruction that write to one place, as they do when they all store the same value, or all
-    // issue the same bulk store.
-    const AgentKind issuer = order_.agent(access.record.stamp.agent).kind;
-    const bool together = (issuer == AgentKind::Warp || issuer == AgentKind::BulkWrites) &&
-                          older.stamp.agent == access.record.stamp.agent &&
-                          older.stamp.time == access.record.stamp.time &&
-                          older.origin == access.record.origin;
-    return together ? Verdict::Right : Verdict::NotOrdered;
+    return is_harmless(access, older) ? Verdict::Right : Verdict::NotOrdered;
   }
   const bool generic = older.writes() && !older.is_async();
   if (!generic) return Verdict::Right;

@@ -6,9 +6,9 @@
 // shadow memory remembers of its bytes, by the order that Order knows; nothing has to happen at the same time
 // to be found.
 //
-// Not reported: conflicts of two strong accesses (atomics, volatile, relaxed and the like); writes of one
-// instruction to one place; reads of a barrier's own bytes. A generic read before an asynchronous write needs
-// no proxy fence, only order.
+// Not reported: conflicts of two strong accesses (atomics, volatile, relaxed and the like); a store that
+// finds what it stores in place already, after another one; reads of a barrier's own bytes. A generic read
+// before an asynchronous write needs no proxy fence, only order.
 #pragma once
 
 #include <unordered_map>
@@ -64,7 +64,9 @@ class Races {
   enum class Verdict : uint8_t { Right, NotOrdered, NotFenced, ScopeTooNarrow };
   Verdict judge(const Access& access, const Record& older) const;
   bool ordered(const Access& access, const Record& older) const;
+  bool is_harmless(const Access& access, const Record& older) const;
   void report_race(Access& access, const Record& older, uint64_t address);
+  void report_lanes(Access& access, uint64_t address);
   void report_fence(Access& access, const Record& older, uint64_t address);
   void report_scope(Access& access, const Record& older, uint64_t address);
   void overwritten_barrier(const event::Event& e, const Barrier& b);

@@ -105,6 +105,21 @@ void Races::report_race(Access& access, const Record& older, uint64_t address) {
   findings_.add(std::move(f));
 }
 
+/// Lanes of one instruction store different values in one place.
+void Races::report_lanes(Access& access, uint64_t address) {
+  if (access.reported) return;
+  access.reported = true;
+  access.shared = event::is_shared_address(address);
+  findings_.add(
+      {.name = access.shared ? "shared-race" : "global-race",
+       .headline = fmt::format("lanes of one store put different values in one place of {}",
+                               access.shared ? place_name(access, address) : "global memory"),
+       .agent = fmt::format("cta {}", access.event->cta),
+       .spots = {{access.record.origin, who(access.record)}},
+       .why = "nothing says which lane of an instruction stores last",
+       .help = "let one lane store, give each lane a place of its own, or use an atomic instruction"});
+}
+
 void Races::report_fence(Access& access, const Record& older, uint64_t address) {
   access.reported = true;
   const std::string place = place_name(access, address);

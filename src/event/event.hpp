@@ -30,8 +30,8 @@ enum class Kind : uint8_t {
   CtaEnd,       ///< after the last LanesExit
   WarpBegin,    ///< lanes = those that exist
   LanesExit,
-  Read,  ///< addresses[lane], `bytes` each; semantics, scope
-  Write,
+  Read,   ///< addresses[lane], `bytes` each; semantics, scope
+  Write,  ///< the same; detail = lanes that have put what was there already, one lane after another
   Atomic,
   Fence,           ///< fence and membar: semantics, scope
   ProxyFence,      ///< proxy = the one made to agree with the generic proxy; semantics, scope

@@ -315,7 +315,7 @@ event::Scope scope_of(const ptx::Mods& mods) {
 
 void emit_access_to(Warp& w, event::Kind kind, Window window, uint32_t lanes,
                     const uint64_t (&addresses)[kLanes], uint32_t bytes, event::Semantics semantics,
-                    event::Scope scope) {
+                    event::Scope scope, uint32_t unchanged) {
   event::Sink* const listener = w.worker().listener();
   if ((listener->wants() & event::mask_of(kind)) == 0) return;
   event::Event e = warp_event(w, kind, lanes);
@@ -326,6 +326,7 @@ void emit_access_to(Warp& w, event::Kind kind, Window window, uint32_t lanes,
             : window == Window::Generic                                 ? event::Space::Generic
                                                                         : event::Space::Global;
   e.bytes = bytes;
+  e.detail = unchanged;
   if (e.space != event::Space::Shared) {
     e.addresses = addresses;
     listener->receive(e);

@@ -64,10 +64,11 @@ uint8_t* cluster_pointer(Warp& w, uint32_t lane, uint32_t address, uint32_t byte
 event::Semantics semantics_of(const ptx::Mods& mods);
 event::Scope scope_of(const ptx::Mods& mods);
 
-/// Tells the listener, if there is one, about an access of these lanes.
+/// Tells the listener, if there is one, about an access of these lanes; of a write, which lanes have changed
+/// nothing. emit_access_to: there is a listener.
 void emit_access_to(Warp& w, event::Kind kind, Window window, uint32_t lanes,
                     const uint64_t (&addresses)[kLanes], uint32_t bytes, event::Semantics semantics,
-                    event::Scope scope);
+                    event::Scope scope, uint32_t unchanged = 0);
 inline void emit_access(Warp& w, event::Kind kind, Window window, uint32_t lanes,
                         const uint64_t (&addresses)[kLanes], uint32_t bytes, event::Semantics semantics,
                         event::Scope scope) {

@@ -20,12 +20,14 @@ using ptx::Opcode;
 using ptx::ScalarType;
 using ptx::Space;
 
+constexpr size_t kMostValues = 8;  ///< of a vector
+
 /// What a load or store needs beyond its Op.
 struct Transfer {
   Address address;
   uint32_t element_bytes = 4;
   uint32_t count = 1;
-  Location values[8] = {};
+  Location values[kMostValues] = {};
   bool sign_extend = false;     ///< loads: the register is wider than the element
   uint32_t register_bytes = 4;  ///< of one value: 4 (narrow and word registers), 8, 16
   bool polls = false;           ///< loads: others may change it meanwhile
@@ -138,6 +140,41 @@ Step load_parameter(Warp& w, const Op& op, uint32_t lanes) {
 // -------------------------------------------------------------------------------------------------------------
 
 template <class E>
+void scatter(Warp& w, const Transfer& t, uint32_t lanes, uint8_t* const (&pointers)[kLanes]) {
+  for (uint32_t v = 0; v < t.count; ++v) {
+    const size_t shift = size_t{v} * sizeof(E);
+    const auto put = [&](const auto* values) {
+      for (uint32_t m = lanes; m != 0; m &= m - 1) {
+        const int i = std::countr_zero(m);
+        const E value = static_cast<E>(values[i]);
+        std::memcpy(pointers[i] + shift, &value, sizeof(E));
+      }
+    };
+    if constexpr (sizeof(E) == 16)
+      put(w.at<Wide>(t.values[v]));
+    else if (t.register_bytes == 8)
+      put(w.u64(t.values[v]));
+    else
+      put(w.u32(t.values[v]));
+  }
+}
+
+/// The same, lane after lane. Returns the lanes that have put what was there already.
+template <class E>
+uint32_t scatter_and_compare(Warp& w, const Transfer& t, uint32_t lanes, uint8_t* const (&pointers)[kLanes]) {
+  const size_t bytes = sizeof(E) * t.count;
+  uint32_t unchanged = 0;
+  for (uint32_t m = lanes; m != 0; m &= m - 1) {
+    const int i = std::countr_zero(m);
+    uint8_t before[sizeof(E) * kMostValues];
+    std::memcpy(before, pointers[i], bytes);
+    scatter<E>(w, t, uint32_t{1} << i, pointers);
+    if (std::memcmp(before, pointers[i], bytes) == 0) unchanged |= uint32_t{1} << i;
+  }
+  return unchanged;
+}
+
+template <class E>
 Step store(Warp& w, const Op& op, uint32_t lanes) {
   const auto& t = *static_cast<const Transfer*>(op.extra);
   uint64_t addresses[kLanes];
@@ -147,33 +184,14 @@ Step store(Warp& w, const Op& op, uint32_t lanes) {
                  pointers)) {
     return Step::Fault;
   }
-  for (uint32_t v = 0; v < t.count; ++v) {
-    const size_t shift = size_t{v} * sizeof(E);
-    if constexpr (sizeof(E) == 16) {
-      const Wide* a = w.at<Wide>(t.values[v]);
-      for (uint32_t m = lanes; m != 0; m &= m - 1) {
-        const int i = std::countr_zero(m);
-        std::memcpy(pointers[i] + shift, a + i, 16);
-      }
-    } else if (t.register_bytes == 8) {
-      const uint64_t* a = w.u64(t.values[v]);
-      for (uint32_t m = lanes; m != 0; m &= m - 1) {
-        const int i = std::countr_zero(m);
-        const E value = static_cast<E>(a[i]);
-        std::memcpy(pointers[i] + shift, &value, sizeof(E));
-      }
-    } else {
-      const uint32_t* a = w.u32(t.values[v]);
-      for (uint32_t m = lanes; m != 0; m &= m - 1) {
-        const int i = std::countr_zero(m);
-        const E value = static_cast<E>(a[i]);
-        std::memcpy(pointers[i] + shift, &value, sizeof(E));
-      }
-    }
-  }
   w.acted = true;
-  emit_access(w, event::Kind::Write, t.address.window, lanes, addresses,
-              static_cast<uint32_t>(sizeof(E)) * t.count, t.semantics, t.scope);
+  if (w.worker().listener() == nullptr) {
+    scatter<E>(w, t, lanes, pointers);
+    return Step::Next;
+  }
+  const uint32_t unchanged = scatter_and_compare<E>(w, t, lanes, pointers);
+  emit_access_to(w, event::Kind::Write, t.address.window, lanes, addresses,
+                 static_cast<uint32_t>(sizeof(E)) * t.count, t.semantics, t.scope, unchanged);
   return Step::Next;
 }
 
