@@ -4,6 +4,10 @@
 // Which checker hears of which event, and in which order.
 #include "check/checker.hpp"
 
+#include <fmt/format.h>
+
+#include <utility>
+
 #include <utility>
 #include <vector>
 
@@ -115,6 +119,23 @@ void Checker::receive(const event::Event& e) {
       order_.apply(e);
       return;
   }
+}
+
+std::vector<report::Diagnostic> Checker::take() {
+  std::vector<report::Diagnostic> told = findings_.take();
+  if (races_.forgotten() != 0) {
+    report::Diagnostic note;
+    note.level = report::Level::Note;
+    note.blame = report::Blame::Nobody;
+    note.name = "forgotten-accesses";
+    note.headline =
+        fmt::format("{} accesses to words that many threads access were forgotten", races_.forgotten());
+    note.why =
+        "what the checker remembers of global memory is bounded; a race with one of these is not found";
+    note.help = "check a smaller problem, or some of its CTAs (--ctas)";
+    told.push_back(std::move(note));
+  }
+  return told;
 }
 
 void Checker::add_broken_rule(const event::Event& e) {

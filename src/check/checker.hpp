@@ -33,7 +33,7 @@ class Checker : public event::Sink {
   /// Adds what ended the launch before its threads did: the machine found it, at the place `origin`.
   void add_fault(const char* name, std::string message, uint32_t origin, std::string agent);
   /// The findings of the launch that has ended; forgets them.
-  std::vector<report::Diagnostic> take() { return findings_.take(); }
+  std::vector<report::Diagnostic> take();
 
  private:
   void add_broken_rule(const event::Event& e);

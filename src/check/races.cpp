@@ -36,6 +36,7 @@ void Races::begin_launch() {
   shared_.clear();
   global_.clear();
   remote_.clear();
+  forgotten_ = 0;
 }
 
 void Races::apply(const Event& e) {
@@ -174,7 +175,9 @@ void Races::touch(Access& access, uint64_t address, uint64_t bytes) {
     if (others_follow) before = granule;
     Record record = access.record;
     record.bytes = mask;
-    granule.remember(record);
+    const uint32_t most = access.shared ? Granule::kMostRecords : global_.most_records();
+    const uint32_t forgotten = granule.remember(record, most);
+    if (most == Granule::kFewRecords) forgotten_ += forgotten;
     if (!others_follow) return;
     after = granule;
     mask_before = mask;

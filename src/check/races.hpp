@@ -30,6 +30,8 @@ class Races {
   /// Hands over the accesses to global memory of the launch that has ended.
   Shadow take_global() { return std::exchange(global_, {}); }
   void apply(const event::Event& e);
+  /// How many accesses of the launch were forgotten because all records together took too much memory.
+  uint64_t forgotten() const { return forgotten_; }
   /// Calls `f(record)` for the remembered writes to these bytes of global memory.
   template <class F>
   void for_global_writes(uint64_t first, uint64_t bytes, F&& f) {
@@ -80,6 +82,7 @@ class Races {
   Ledger& ledger_;
   Findings& findings_;
   Shadow shared_, global_;
+  uint64_t forgotten_ = 0;
   /// Accesses of other CTAs to the shared memory of a CTA: the last of each agent.
   std::unordered_map<uint32_t, std::unordered_map<AgentId, Record>> remote_;
 };

@@ -45,10 +45,11 @@ bool Granule::holds(const Record& read) const {
 void Granule::make_own(size_t more_than) {
   if (history_ != nullptr && history_->users == 1 && history_->capacity > more_than) return;
   const std::span<const Record> old = records();
-  constexpr size_t kFew = 3;  // mostly enough
-  const size_t room = std::max({kFew, old.size(), more_than + 1 + more_than / 4});
+  constexpr size_t kMostly = 3;  // records are enough
+  const size_t room = std::max(kMostly, more_than + 1 + more_than / 4);
   Granule own;
-  own.history_ = new (::operator new(sizeof(History) + room * sizeof(Record)))
+  bytes_held_ += bytes_of(room);
+  own.history_ = new (::operator new(bytes_of(room)))
       History{1, static_cast<uint16_t>(old.size()), static_cast<uint16_t>(room)};
   std::uninitialized_copy(old.begin(), old.end(), own.history_->records());
   std::swap(history_, own.history_);
@@ -62,8 +63,8 @@ void Granule::forget_oldest_read() {
   --history_->count;
 }
 
-void Granule::remember(const Record& record) {
-  if (!record.writes() && holds(record)) return;
+uint32_t Granule::remember(const Record& record, uint32_t most) {
+  if (!record.writes() && holds(record)) return 0;
   constexpr uint16_t kWhole = 0xffff;
   if (record.writes() && record.bytes == kWhole && history_ != nullptr && history_->users > 1)
     *this = Granule();
@@ -89,9 +90,17 @@ void Granule::remember(const Record& record) {
     if (r.bytes != 0) history_->records()[kept++] = r;
   }
   history_->count = kept;
-  if (merged) return;
-  if (kept == kMostReaders) forget_oldest_read();
+  if (merged) return 0;
+  uint32_t forgotten = 0;
+  for (; history_->count >= most; ++forgotten) forget_oldest_read();
+  if (history_->capacity > 2 * most) {
+    Granule small;
+    std::swap(small.history_, history_);
+    *this = small;  // shared for a moment: what follows makes a copy that fits
+    make_own(history_->count);
+  }
   std::construct_at(history_->records() + history_->count++, record);
+  return forgotten;
 }
 
 }  // namespace sluice::check

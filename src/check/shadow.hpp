@@ -6,8 +6,9 @@
 // share a granule do not disturb each other. Pages exist only where something was touched. Granules that one
 // copy has touched after another remember the same, and share the memory for it.
 //
-// Bounds: a granule keeps at most kMostReaders records of reads that nothing has overwritten; of more, the
-// oldest is forgotten (a race with it is then missed; nothing is reported wrongly).
+// Bounds: a granule keeps at most kMostRecords accesses that nothing has overwritten, and kFewRecords where
+// all records of global memory would otherwise take more than kFixedBytes and kTimesTouched times the pages
+// touched. Of more, the oldest read is forgotten: a race with it is then missed, nothing is reported wrongly.
 #pragma once
 
 #include <array>
@@ -93,7 +94,9 @@ class Granule {
     return *this;
   }
   ~Granule() {
-    if (history_ != nullptr && --history_->users == 0) ::operator delete(history_);
+    if (history_ == nullptr || --history_->users != 0) return;
+    bytes_held_ -= bytes_of(history_->capacity);
+    ::operator delete(history_);
   }
 
   /// Whether the two share their records.
@@ -115,12 +118,16 @@ class Granule {
       f(std::as_const(part));
     }
   }
+  static constexpr uint32_t kMostRecords = 48, kFewRecords = 4;
+
   /// Remembers the access. A write takes the place of everything on its bytes; a read that of earlier reads
-  /// by the same lanes of the same agent.
-  void remember(const Record& record);
+  /// by the same lanes of the same agent. Returns how many accesses were forgotten so that there are not more
+  /// records than `most`.
+  uint32_t remember(const Record& record, uint32_t most = kMostRecords);
+  /// Bytes of the records of all granules.
+  static uint64_t bytes_held() { return bytes_held_; }
 
  private:
-  static constexpr uint32_t kMostReaders = 48;
   struct History {
     uint32_t users = 1;
     uint16_t count = 0, capacity = 0;  ///< of records, which follow
@@ -131,10 +138,12 @@ class Granule {
     if (history_ == nullptr) return {};
     return {history_->records(), history_->count};
   }
+  static size_t bytes_of(size_t records) { return sizeof(History) + records * sizeof(Record); }
   bool holds(const Record& read) const;
   void make_own(size_t more_than);
   void forget_oldest_read();
 
+  inline static uint64_t bytes_held_ = 0;
   History* history_ = nullptr;
 };
 
@@ -162,9 +171,16 @@ class Shadow {
     pages_.clear();
     last_ = nullptr;
   }
+  /// How many records a granule may have now.
+  uint32_t most_records() const {
+    const uint64_t touched = pages_.size() * kPage;
+    return Granule::bytes_held() <= kFixedBytes + kTimesTouched * touched ? Granule::kMostRecords
+                                                                          : Granule::kFewRecords;
+  }
 
  private:
   static constexpr uint64_t kPage = 4096;
+  static constexpr uint64_t kFixedBytes = 64 << 20, kTimesTouched = 7;  // and half of it for the granules
   using Page = std::array<Granule, kPage / kGranule>;
 
   Granule& granule(uint64_t base) {

@@ -146,6 +146,23 @@ TEST(shadow, more_readers_than_are_kept_leave_the_write_and_the_latest) {
   EXPECT_EQ(agents.back(), 201u);
 }
 
+TEST(shadow, memory_is_bounded_where_many_read) {
+  // 48 agents read each word, one after the other.
+  Shadow shadow;
+  constexpr uint64_t kBytes = 2 << 20;
+  uint64_t forgotten = 0, held = 0;
+  for (AgentId agent = 1; agent <= 48; ++agent) {
+    shadow.for_granules(0, kBytes, [&](Granule& granule, uint16_t mask, uint64_t) {
+      forgotten += granule.remember({.stamp = {agent, 1, 1}, .bytes = mask}, shadow.most_records());
+    });
+    held = std::max(held, Granule::bytes_held());
+  }
+  EXPECT_GT(forgotten, 0u);
+  EXPECT_LE(held, 7 * kBytes + (64 << 20) + 4096);
+  shadow.clear();
+  EXPECT_EQ(Granule::bytes_held(), 0u);
+}
+
 TEST(shadow, pages_forget_and_copies_do_not) {
   Shadow shadow;
   Granule kept;
