@@ -175,7 +175,7 @@ void Ledger::init_fence(const Event& e) {
 void Ledger::check_visible(Barrier& b, const Event& e, const char* what) {
   WarpOrder& w = order_.warp(e);
   const uint32_t column = w.column;
-  if (column < b.sees_init.size() && b.sees_init[column]) return;
+  if (column < b.sees_init.size() && (e.lanes & ~b.sees_init[column]) == 0) return;
   bool visible = true, ran = true;
   order_.for_strands(w, e.lanes, [&](Strand& strand, uint32_t lanes) {
     const bool ordered = order_.covers(w, strand, lanes, b.init.agent, b.init.lanes, b.init.time);
@@ -185,9 +185,8 @@ void Ledger::check_visible(Barrier& b, const Event& e, const char* what) {
     visible &= ordered || (b.init_fenced && met);
   });
   if (visible) {
-    if (e.lanes != w.live) return;
     if (b.sees_init.size() <= column) b.sees_init.resize(column + 1);
-    b.sees_init[column] = true;
+    b.sees_init[column] |= e.lanes;
     return;
   }
   findings_.add(

@@ -60,7 +60,7 @@ struct Barrier {
   /// By the first column of an agent: its lanes that have ever arrived, and whether the init is visible to
   /// it.
   std::vector<uint32_t> arrivers;
-  std::vector<bool> sees_init;
+  std::vector<uint32_t> sees_init;  ///< by column of a warp: lanes that are ordered after the init
   bool receives_bytes = false;
 };
 
