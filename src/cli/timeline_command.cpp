@@ -149,6 +149,8 @@ std::string text_of(const TimelineArguments& a, const Shown& shown) {
 }
 
 int show_trace(const TimelineArguments& a) {
+  if (!a.trace_file.empty())
+    return usage_error("--trace keeps the trace of a program that runs now", kCommand);
   auto trace = timeline::read_trace_file(a.program.front());
   if (!trace) return usage_error(trace.error().text(), kCommand);
   std::vector<timeline::Trace> traces;
@@ -156,8 +158,6 @@ int show_trace(const TimelineArguments& a) {
   auto shown = choose(traces, a);
   if (!shown) return usage_error(fmt::format("{}: {}", a.program.front(), shown.error().message), kCommand);
   if (const std::string wrong = write_files(a, *shown); !wrong.empty()) return usage_error(wrong, kCommand);
-  if (!a.trace_file.empty())
-    return usage_error("--trace keeps the trace of a program that runs now", kCommand);
   return a.shows_table() ? print_out(text_of(a, *shown)) : 0;
 }
 
