@@ -116,7 +116,7 @@ class Clang(Variant):
 
 def main():
     variants = {kind.name: kind for kind in (Renamed, NoLines, Permuted, Clang)}
-    parser = argparse.ArgumentParser(usage=__doc__)
+    parser = argparse.ArgumentParser(usage=__doc__.replace("%", "%%"))
     parser.add_argument("--tool", required=True)
     parser.add_argument("--build", required=True)
     parser.add_argument("--only", default="")
