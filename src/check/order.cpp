@@ -39,6 +39,7 @@ Time Strand::hand_over() {
 void Order::begin_launch(const Event& e) {
   *this = Order();
   for (const uint32_t extent : e.details->cluster) cluster_size_ *= extent;
+  narrow_scopes_ = e.details->narrow_scopes;
 }
 
 AgentId Order::new_agent(Agent agent) {
@@ -166,13 +167,39 @@ void Order::meet(WarpOrder& warp, uint32_t lanes) {
     add_own(met.known, warp, strand.lanes, strand.hand_over());
     met.lanes |= strand.lanes;
     met.time = std::max(met.time, strand.time);
-    if (met.before_fence == nullptr) met.before_fence = strand.before_fence;
-    if (met.after_reads == nullptr) met.after_reads = strand.after_reads;
+    join_fences(met.before_fence, strand.before_fence);
+    join_fences(met.before_wide_fence, strand.before_wide_fence);
+    met.own_after_reads.join(strand.own_after_reads, agents_);
+    if (strand.after_reads != nullptr && strand.after_reads != met.after_reads)
+      join_reads(met.after_reads, *strand.after_reads, true);
     strand.lanes = 0;
   }
   std::erase_if(warp.strands, [](const Strand& strand) { return strand.lanes == 0; });
   met.changed();
   warp.strands.push_back(std::move(met));
+}
+
+/// What strands that meet have prepared by fences of their own.
+void Order::join_fences(Start& fence, const Start& other) {
+  const bool same = fence.base == other.base && fence.time == other.time && fence.lanes == other.lanes;
+  if (other.base == nullptr || same) return;
+  if (fence.base == nullptr) {
+    fence = other;
+    return;
+  }
+  auto both = std::make_shared<Knowledge>(*fence.base);
+  join(*both, *other.base);
+  for (const Start* const start : {static_cast<const Start*>(&fence), &other})
+    raise(*both, start->agent, start->lanes, start->time);
+  fence.base = std::move(both);
+  fence.lanes |= other.lanes;
+  fence.time = 0;  // the base has it
+}
+
+void Order::join_reads(std::shared_ptr<const Knowledge>& reads, const Knowledge& seen, bool wide) {
+  auto both = reads == nullptr ? std::make_shared<Knowledge>() : std::make_shared<Knowledge>(*reads);
+  learn(*both, seen, wide, [](Clock&) {});
+  reads = std::move(both);
 }
 
 void Order::release(SyncPoint& point, WarpOrder& warp, Strand& strand, uint32_t lanes, uint32_t owner,
@@ -248,54 +275,92 @@ void Order::fence(const Event& e) {
     });
     return;
   }
+  const bool wide = reaches_ctas(e.scope);
   for_split(w, e.lanes, [&](Strand& strand) {
     if (strand.after_reads != nullptr) {
-      join(strand.known, *strand.after_reads);
-      strand.after_reads = nullptr;
+      learn(strand.known, *strand.after_reads, wide, [](Clock&) {});
+      if (narrow_scopes_) strand.known.wide.join(strand.own_after_reads, agents_);
+      if (wide || !follows_scopes()) strand.after_reads = nullptr;
+      strand.own_after_reads = {};
       strand.changed();
     }
-    strand.before_fence = shared_start(w, strand.lanes);
+    strand.before_fence = start_now(w, strand.lanes);
+    if (wide) strand.before_wide_fence = strand.before_fence;
   });
 }
 
 void Order::strong_access(const Event& e) {
   WarpOrder& w = warp(e);
-  const bool writes = e.kind != Kind::Read;
-  const bool reads = e.kind != Kind::Write;
+  constexpr uint64_t kInWord = 3;
   for (uint32_t rest = e.lanes; rest != 0;) {
-    // Lanes that name one word are one access.
-    const uint64_t word = e.addresses[static_cast<size_t>(std::countr_zero(rest))] & ~uint64_t{3};
+    const uint64_t word = e.addresses[static_cast<size_t>(std::countr_zero(rest))] & ~kInWord;
     uint32_t lanes = 0;
     for (uint32_t m = rest; m != 0; m &= m - 1) {
       const auto lane = static_cast<uint32_t>(std::countr_zero(m));
-      if ((e.addresses[lane] & ~uint64_t{3}) == word) lanes |= bit(lane);
+      if ((e.addresses[lane] & ~kInWord) == word) lanes |= bit(lane);
     }
     rest &= ~lanes;
-    const auto known = addresses_.find(word);
-    if (reads && known != addresses_.end()) {
-      for_split(w, lanes, [&](Strand& strand) {
-        if (acquires(e.semantics)) {
-          join(strand.known, known->second);
-          strand.changed();
-        } else {
-          if (strand.after_reads == nullptr)
-            strand.after_reads = std::make_shared<Knowledge>(known->second);
-          else
-            join(*(strand.after_reads = std::make_shared<Knowledge>(*strand.after_reads)), known->second);
-        }
-      });
-    }
-    if (!writes) continue;
-    for_strands(w, lanes, [&](Strand& strand, uint32_t part) {
-      if (releases(e.semantics)) {
-        Knowledge& point = addresses_[word];
-        join(point, strand.known);
-        add_own(point, w, part, strand.hand_over());
-      } else if (strand.before_fence != nullptr) {
-        join(addresses_[word], *strand.before_fence);
-      }
-    });
+    access_word(e, w, word, lanes);
   }
+}
+
+/// Lanes that name one word. Atomics of one instruction are done one after the other, by ascending lane: each
+/// sees what those before it have shown.
+void Order::access_word(const Event& e, WarpOrder& warp, uint64_t word, uint32_t lanes) {
+  if (e.kind == Kind::Read) return see(e, warp, word, lanes);
+  if (e.kind == Kind::Write) return show(e, warp, word, lanes);
+  bool shows = releases(e.semantics);
+  for_strands(warp, lanes, [&](Strand& strand, uint32_t) { shows |= strand.before_fence.base != nullptr; });
+  if (!shows) return see(e, warp, word, lanes);
+  for (uint32_t m = lanes; m != 0; m &= m - 1) {
+    see(e, warp, word, m & -m);
+    show(e, warp, word, m & -m);
+  }
+}
+
+void Order::see(const Event& e, WarpOrder& warp, uint64_t word, uint32_t lanes) {
+  const auto known = addresses_.find(word);
+  if (known == addresses_.end()) return;
+  const bool wide = reaches_ctas(e.scope);
+  const AddressPoint& point = known->second;
+  const auto within = point.wide_within.find(warp.cta);
+  for_split(warp, lanes, [&](Strand& strand) {
+    if (acquires(e.semantics)) {
+      learn(strand.known, point.all, wide, [](Clock&) {});
+      if (within != point.wide_within.end()) strand.known.wide.join(within->second, agents_);
+      strand.changed();
+      return;
+    }
+    join_reads(strand.after_reads, point.all, wide);
+    if (within != point.wide_within.end()) strand.own_after_reads.join(within->second, agents_);
+  });
+}
+
+void Order::show(const Event& e, WarpOrder& warp, uint64_t word, uint32_t lanes) {
+  const bool wide = reaches_ctas(e.scope);
+  for_strands(warp, lanes, [&](Strand& strand, uint32_t part) {
+    const auto put = [&](const Knowledge& known, bool reaches, const auto& own) {
+      AddressPoint& point = addresses_[word];
+      learn(point.all, known, reaches, own);
+      if (!narrow_scopes_) return;
+      Clock& within = point.wide_within[warp.cta];
+      within.join(known.wide, agents_);
+      own(within);
+    };
+    if (releases(e.semantics)) {
+      const Time time = strand.hand_over();
+      return put(strand.known, wide, [&](Clock& clock) { add_own(clock, warp, part, time); });
+    }
+    const auto put_fence = [&](const Start& fence, bool reaches) {
+      if (fence.base == nullptr) return;
+      put(*fence.base, reaches, [&](Clock& clock) { clock.raise(agents_, warp.agent, part, fence.time); });
+    };
+    const bool by_wide_fence = wide && strand.before_wide_fence.base != nullptr;
+    if (by_wide_fence) put_fence(strand.before_wide_fence, true);
+    const bool same = by_wide_fence && strand.before_fence.base == strand.before_wide_fence.base &&
+                      strand.before_fence.time == strand.before_wide_fence.time;
+    if (!same) put_fence(strand.before_fence, !follows_scopes());
+  });
 }
 
 void Order::named(const Event& e) {

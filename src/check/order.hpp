@@ -9,14 +9,15 @@
 // know what its own lanes did since they last met. Knowledge has four layers, each a clock:
 //   order    causality, whatever the scopes said
 //   fenced   ordinary accesses that a proxy fence on the path has made known to the asynchronous proxy
-//   wide     order along edges whose scopes reach from one CTA into another (clusters only)
+//   wide     order along edges whose scopes reach from one CTA into another (in clusters, and in kernels that
+//            synchronise on global memory with a narrow scope)
 //   control  order, and relaxed arrivals at the cluster barrier: who has run, not what is visible (clusters
 //   only)
 //
 // What it can miss: an arrival of phase n counts as known to who waits for phase n + 1 of the same barrier; a
-// strong write orders what was released to its address before, also when a reader saw an older value. Scopes
-// of atomics and fences on global memory are taken as wide enough. Collectives (shfl, vote, ...) order the
-// lanes they name, as aligned instructions do.
+// strong write orders what was released to its address before, also when a reader saw an older value. In
+// clusters, cluster scope counts as wide enough also towards other clusters. Collectives (shfl, vote, ...)
+// order the lanes they name, as aligned instructions do.
 #pragma once
 
 #include <deque>
@@ -55,15 +56,23 @@ struct SyncPoint {
   Knowledge remote;
 };
 
+/// What strong writes have released to an address.
+struct AddressPoint {
+  Knowledge all;                                    ///< its wide layer: of releases that reach other CTAs
+  std::unordered_map<uint32_t, Clock> wide_within;  ///< by CTA: the wide layer of all its own releases
+};
+
 /// Lanes of a warp that have learnt the same.
 struct Strand {
   uint32_t lanes = 0;
   Time time = 1;         ///< stamp of its accesses now
   bool touched = false;  ///< something carries that stamp
   Knowledge known;
-  std::shared_ptr<const Knowledge> snapshot;      ///< of `known`, while it has not changed
-  std::shared_ptr<const Knowledge> before_fence;  ///< what a fence has prepared for release by strong writes
-  std::shared_ptr<Knowledge> after_reads;         ///< what strong reads have seen, until a fence acquires it
+  std::shared_ptr<const Knowledge> snapshot;  ///< of `known`, while it has not changed
+  /// What a fence has prepared for release by strong writes, and one of wide scope; without a base: nothing.
+  Start before_fence, before_wide_fence;
+  std::shared_ptr<const Knowledge> after_reads;  ///< what strong reads have seen, until a fence acquires it
+  Clock own_after_reads;                         ///< of it, the wide layer that the own CTA has released
 
   /// The time up to which its accesses are handed over now; later ones get a later stamp.
   Time hand_over();
@@ -136,6 +145,12 @@ class Order {
   }
   WarpOrder& warp(const event::Event& e) { return ctas_[e.cta]->warps[e.warp]; }
   bool in_clusters() const { return cluster_size_ > 1; }
+  /// Whether the wide layer can differ from order.
+  bool follows_scopes() const { return in_clusters() || narrow_scopes_; }
+  /// Whether a scope holds between CTAs.
+  bool reaches_ctas(event::Scope scope) const {
+    return scope >= event::Scope::Gpu || (in_clusters() && scope == event::Scope::Cluster);
+  }
   const Agents& agents() const { return agents_; }
   const Agent& agent(AgentId id) const { return agents_[id]; }
   AgentId new_agent(Agent agent);
@@ -211,6 +226,11 @@ class Order {
   void exit_lanes(const event::Event& e);
   void fence(const event::Event& e);
   void strong_access(const event::Event& e);
+  void access_word(const event::Event& e, WarpOrder& warp, uint64_t word, uint32_t lanes);
+  void see(const event::Event& e, WarpOrder& warp, uint64_t word, uint32_t lanes);
+  void show(const event::Event& e, WarpOrder& warp, uint64_t word, uint32_t lanes);
+  void join_fences(Start& fence, const Start& other);
+  void join_reads(std::shared_ptr<const Knowledge>& reads, const Knowledge& seen, bool wide);
   void named(const event::Event& e);
   void cluster_barrier(const event::Event& e);
   void issue(const event::Event& e);
@@ -219,12 +239,13 @@ class Order {
   void wgmma_issue(const event::Event& e);
 
   uint32_t cluster_size_ = 1;
+  bool narrow_scopes_ = false;
   Agents agents_;
   std::vector<std::unique_ptr<CtaOrder>> ctas_;  ///< by linear index, null before they begin
   std::vector<std::vector<uint32_t>> clusters_;  ///< the CTA of each rank, kNoIndex before it begins
   std::map<std::pair<uint32_t, uint64_t>, Knowledge> cluster_points_;  ///< (cluster, phase)
   std::unordered_map<uint64_t, Operation> operations_;
-  std::unordered_map<uint64_t, Knowledge> addresses_;  ///< of strong accesses
+  std::unordered_map<uint64_t, AddressPoint> addresses_;  ///< of strong accesses
 };
 
 /// Adds what `other` knows, and what `add_own` adds to a clock, to all layers; to `wide` only if the edge
@@ -236,7 +257,7 @@ void Order::learn(Knowledge& knowledge, const Knowledge& other, bool wide, Own&&
     clock.join(from, agents_);
     add_own(clock);
   };
-  if (!in_clusters()) return update(knowledge.order, other.order);
+  if (!follows_scopes()) return update(knowledge.order, other.order);
   const auto like_order = [&](Clock Knowledge::*layer) {
     return (knowledge.*layer).is_same(knowledge.order) && (other.*layer).is_same(other.order);
   };

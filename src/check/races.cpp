@@ -64,7 +64,10 @@ void Races::thread_access(const Event& e) {
   access.warp = &order_.warp(e);
   access.record.origin = e.origin;
   if (e.kind != Kind::Read) access.record.flags |= Record::kWrite;
-  if (e.kind == Kind::Atomic || e.semantics != event::Semantics::Weak) access.record.flags |= Record::kStrong;
+  if (e.kind == Kind::Atomic || e.semantics != event::Semantics::Weak) {
+    access.record.flags |= Record::kStrong;
+    if (!order_.reaches_ctas(e.scope)) access.record.flags |= Record::kNarrow;
+  }
   order_.for_strands(*access.warp, e.lanes, [&](Strand& strand, uint32_t lanes) {
     strand.touched = true;
     access.strand = &strand;
@@ -243,7 +246,11 @@ bool Races::is_harmless(const Access& access, const Record& older) const {
 }
 
 Races::Verdict Races::judge(const Access& access, const Record& older) const {
-  if (access.record.is_strong() && older.is_strong()) return Verdict::Right;
+  if (access.record.is_strong() && older.is_strong()) {
+    const bool narrow = (access.record.is_narrow() || older.is_narrow()) &&
+                        order_.agent(older.stamp.agent).cta != access.event->cta;
+    return narrow && !ordered(access, older) ? Verdict::AtomicWithinCta : Verdict::Right;
+  }
   const AgentKind kind = order_.agent(older.stamp.agent).kind;
   if (!ordered(access, older)) {
     return is_harmless(access, older) ? Verdict::Right : Verdict::NotOrdered;
@@ -255,8 +262,8 @@ Races::Verdict Races::judge(const Access& access, const Record& older) const {
   };
   if (access.record.is_async())
     return known_in(access.start->base->fenced) ? Verdict::Right : Verdict::NotFenced;
-  if (!order_.in_clusters() || kind != AgentKind::Warp || access.start != nullptr || access.record.writes() ||
-      order_.agent(older.stamp.agent).cta == access.event->cta)
+  if (!order_.follows_scopes() || kind != AgentKind::Warp || access.start != nullptr ||
+      access.record.writes() || order_.agent(older.stamp.agent).cta == access.event->cta)
     return Verdict::Right;
   return known_in(access.strand->known.wide) ? Verdict::Right : Verdict::ScopeTooNarrow;
 }
@@ -271,6 +278,8 @@ void Races::compare(Access& access, const Record& older, uint64_t address) {
       return report_fence(access, older, address);
     case Verdict::ScopeTooNarrow:
       return report_scope(access, older, address);
+    case Verdict::AtomicWithinCta:
+      return report_narrow_atomics(access, older, address);
   }
 }
 

@@ -63,13 +63,14 @@ class Races {
   void compare(Access& access, const Granule& granule, uint16_t bytes, uint64_t address);
   void compare(Access& access, const Record& older, uint64_t address);
   /// What is wrong between an access and an older one.
-  enum class Verdict : uint8_t { Right, NotOrdered, NotFenced, ScopeTooNarrow };
+  enum class Verdict : uint8_t { Right, NotOrdered, NotFenced, ScopeTooNarrow, AtomicWithinCta };
   Verdict judge(const Access& access, const Record& older) const;
   bool ordered(const Access& access, const Record& older) const;
   bool is_harmless(const Access& access, const Record& older) const;
   void report_race(Access& access, const Record& older, uint64_t address);
   void report_lanes(Access& access, uint64_t address);
   void report_fence(Access& access, const Record& older, uint64_t address);
+  void report_narrow_atomics(Access& access, const Record& older, uint64_t address);
   void report_scope(Access& access, const Record& older, uint64_t address);
   void overwritten_barrier(const event::Event& e, const Barrier& b);
   void note_remote(const Access& access, uint32_t cta);

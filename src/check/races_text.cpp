@@ -146,9 +146,28 @@ void Races::report_scope(Access& access, const Record& older, uint64_t address) 
        .spots = {{access.record.origin, "(2) " + who(access.record)},
                  {older.origin,
                   fmt::format("(1) {} of cta {}", who(older), order_.agent(older.stamp.agent).cta)}},
-       .why = "an arrive, wait or fence on the only path from (1) to (2) has CTA scope (the default of "
-              "mbarrier instructions), which promises nothing to another CTA",
-       .help = "give both the arrive (release) and the wait (acquire) cluster scope"});
+       .why = access.shared ? "an arrive, wait or fence on the only path from (1) to (2) has CTA scope (the "
+                              "default of mbarrier instructions), which promises nothing to another CTA"
+                            : "a fence, release or acquire on the only path from (1) to (2) has CTA scope, "
+                              "which promises nothing to another CTA",
+       .help = access.shared ? "give both the arrive (release) and the wait (acquire) cluster scope"
+                             : "use __threadfence() for __threadfence_block(), thread_scope_device for "
+                               "thread_scope_block, .gpu for .cta on both sides"});
+}
+
+void Races::report_narrow_atomics(Access& access, const Record& older, uint64_t address) {
+  access.reported = true;
+  findings_.add(
+      {.name = "scope-too-narrow",
+       .headline = fmt::format("two CTAs access {} by atomic or synchronising instructions of CTA scope",
+                               place_name(access, address)),
+       .agent = fmt::format("cta {}", access.event->cta),
+       .spots = {{access.record.origin, "(2) " + who(access.record)},
+                 {older.origin,
+                  fmt::format("(1) {} of cta {}", who(older), order_.agent(older.stamp.agent).cta)}},
+       .why = "an instruction of CTA scope is atomic towards the threads of its own CTA only",
+       .help = "give both device scope: atomicAdd() for atomicAdd_block(), thread_scope_device for "
+               "thread_scope_block, .gpu for .cta"});
 }
 
 void Races::overwritten_barrier(const Event& e, const Barrier& b) {

@@ -65,7 +65,8 @@ class Ramp {
 struct Record {
   static constexpr uint8_t kWrite = 1;
   static constexpr uint8_t kAsync = 2;   ///< through the asynchronous proxy
-  static constexpr uint8_t kStrong = 4;  ///< atomic, volatile, relaxed, ...: two of them do not race
+  static constexpr uint8_t kStrong = 4;  ///< atomic, volatile, relaxed, ...: two of them do not race ...
+  static constexpr uint8_t kNarrow = 8;  ///< ... unless this one's scope does not reach the other's CTA
 
   Stamp stamp;
   uint32_t origin = 0;
@@ -79,6 +80,7 @@ struct Record {
   bool writes() const { return (flags & kWrite) != 0; }
   bool is_async() const { return (flags & kAsync) != 0; }
   bool is_strong() const { return (flags & kStrong) != 0; }
+  bool is_narrow() const { return (flags & kNarrow) != 0; }
 };
 
 /// What 16 bytes remember: a reference to records, which equal granules share. Counted without locks, as

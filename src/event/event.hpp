@@ -139,6 +139,7 @@ struct LaunchDetails {
   uint32_t cluster[3] = {1, 1, 1};
   uint32_t registers = 0;             ///< per thread; 0 = unknown
   const char* registers_source = "";  ///< where that number comes from
+  bool narrow_scopes = false;         ///< it synchronises on global memory with CTA or cluster scope
   bool overlaps_previous = false;     ///< it may begin before the launch before it has ended
   const Origins* origins = nullptr;   ///< places and symbols of the kernel; lives until LaunchEnd
 };

@@ -14,6 +14,7 @@
 #include "machine/bind.hpp"
 #include "machine/independence.hpp"
 #include "machine/payload_watch.hpp"
+#include "machine/scopes.hpp"
 #include "machine/state.hpp"
 #include "machine/tracked.hpp"
 #include "machine/watch.hpp"
@@ -355,6 +356,7 @@ Result<std::unique_ptr<Kernel>> Device::make_kernel(ModuleId id, LoadedModule& m
   }
   kernel->dependent_because = shares_global_memory(*kernel);
   kernel->independent = kernel->dependent_because.empty();
+  kernel->narrow_scopes = has_narrow_scopes(*kernel);
 
   if (const auto known = module.registers.find(kernel->name); known != module.registers.end()) {
     kernel->registers = known->second.first;
@@ -416,6 +418,7 @@ void Device::tell_begin(const LaunchContext& launch) {
   std::copy(std::begin(request.cluster), std::end(request.cluster), details.cluster);
   details.registers = launch.kernel->registers;
   details.registers_source = launch.kernel->registers_source.c_str();
+  details.narrow_scopes = launch.kernel->narrow_scopes;
   details.overlaps_previous = request.overlaps_previous;
   details.origins = &origins(*launch.kernel);
   event::Event e;

@@ -63,6 +63,7 @@ struct Kernel {
   /// memory.
   bool independent = false;
   std::string dependent_because;                    ///< the first instruction that forbids it
+  bool narrow_scopes = false;                       ///< scopes.hpp
   std::vector<event::SharedSymbol> shared_symbols;  ///< by offset
 
   uint32_t max_threads() const {

@@ -307,7 +307,7 @@ event::Semantics semantics_of(const ptx::Mods& mods) {
 }
 
 event::Scope scope_of(const ptx::Mods& mods) {
-  if (mods.has(Mod::sys)) return event::Scope::System;
+  if (mods.has(Mod::sys) || mods.has(Mod::volatile_) || mods.has(Mod::mmio)) return event::Scope::System;
   if (mods.has(Mod::gpu)) return event::Scope::Gpu;
   if (mods.has(Mod::cluster)) return event::Scope::Cluster;
   return event::Scope::Cta;
