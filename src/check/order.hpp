@@ -20,6 +20,7 @@
 // order the lanes they name, as aligned instructions do.
 #pragma once
 
+#include <bit>
 #include <deque>
 #include <map>
 #include <memory>
@@ -176,6 +177,8 @@ class Order {
               Time t) const {
     if (a == warp.agent && (l & ~lanes) == 0) return true;
     if (warp.uses_groups && (l & ~lanes) == 0 && waited(warp, a, l, t)) return true;
+    // A single lane need not be told of what it did itself.
+    if (a == warp.agent && std::has_single_bit(lanes)) l &= ~lanes;
     return strand.known.order.covers(agents_, a, l, t);
   }
 

@@ -87,6 +87,16 @@ TEST(scope, lanes_of_one_atomic_see_each_other_in_turn) {
   EXPECT_EQ(found(write + "atom.release.gpu.global.add.u32 %r10, [%rd1], 1;\n" + read), "global-race");
 }
 
+TEST(scope, the_last_lane_need_not_be_told_what_it_did_itself) {
+  const auto last_writes = [](const std::string& atomic) {
+    return only(0, "st.global.u32 [%rd1], 0;") + kSync + "ld.global.u32 %r11, [%rd1+64];\n" + atomic +
+           ".global.add.u32 %r10, [%rd1], 1;\n setp.ne.u32 %p4, %r10, 47;\n @%p4 bra NOT_LAST;\n"
+           "st.global.u32 [%rd1+64], 1;\n NOT_LAST:\n";
+  };
+  EXPECT_EQ(found(last_writes("atom.acq_rel.gpu"), {.block = 48}), "");
+  EXPECT_EQ(found(last_writes("atom.relaxed.gpu"), {.block = 48}), "global-race");
+}
+
 TEST(scope, of_a_cta_is_enough_within_it) {
   const std::string body = only(32, kWrite + set("st.release.cta")) + only(0, poll("ld.acquire.cta") + kRead);
   EXPECT_EQ(found(body, {.block = 64}), "");
