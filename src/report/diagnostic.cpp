@@ -115,8 +115,15 @@ std::string_view to_string(Blame blame) {
 }
 
 std::string Diagnostic::merge_key() const {
-  std::string key = fmt::format("{}\n{}\n{}", to_string(level), name, headline);
-  for (const Place& place : places) key += fmt::format("\n{}:{}", place.file, place.line);
+  std::string key = fmt::format("{}\n{}", to_string(level), name);
+  // What is said of one place may differ in numbers from one time to the next.
+  const bool is_placed = !places.empty() && places.front().line != 0;
+  if (!is_placed) key += "\n" + headline;
+  for (const Place& place : places) {
+    key += fmt::format("\n{}:{}:{}:{}", place.file, place.line, place.column, place.offset);
+    for (const Frame& frame : place.inlined)
+      key += fmt::format(" {}:{}:{}", frame.file, frame.line, frame.column);
+  }
   return key;
 }
 
