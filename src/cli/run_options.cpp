@@ -224,7 +224,9 @@ int conclude(Outcome& outcome, const RunOptions& options, const std::vector<std:
   }
   if (!options.sarif_file.empty()) {
     std::ofstream out(options.sarif_file);
-    out << report::json_text(report::to_sarif(outcome.diagnostics, SLUICE_VERSION), 2) << '\n';
+    out << report::json_text(
+               report::to_sarif(outcome.diagnostics, outcome.tally.interrupted_by, SLUICE_VERSION), 2)
+        << '\n';
     if (!out) voice.say(fmt::format("error: cannot write '{}'\n", options.sarif_file));
   }
   if (outcome.suppressed != 0) voice.say(fmt::format("note: findings suppressed: {}\n", outcome.suppressed));

@@ -21,9 +21,11 @@ namespace {
 
 // Ends the tool as the program ended: by its signal where one killed it and nothing else is to be told.
 int end_with(const Outcome& outcome, int status) {
-  if (outcome.signal != 0 && status == outcome.program_status) {
-    ::signal(outcome.signal, SIG_DFL);
-    raise(outcome.signal);
+  const int interrupted_by = outcome.tally.interrupted_by;
+  const int signal = interrupted_by != 0 ? interrupted_by : outcome.signal;
+  if (signal != 0 && status == 128 + signal) {
+    ::signal(signal, SIG_DFL);
+    raise(signal);
   }
   return status;
 }
@@ -35,7 +37,6 @@ Result<void> run_perturbed(const Starter& starter, const RunOptions& options, Vo
   cuda::Settings settings = options.settings;
   settings.perturb = true;
   settings.copies = "shuffled";
-  outcome.tally.schedules_planned += options.perturbed_schedules;
   for (uint64_t seed = 1; seed <= options.perturbed_schedules; ++seed) {
     settings.seed = seed;
     const Outcome first = outcome;
@@ -43,17 +44,18 @@ Result<void> run_perturbed(const Starter& starter, const RunOptions& options, Vo
     if (!reader) return reader.error();
     SLUICE_ASSIGN_OR_RETURN(
         outcome, supervise(starter, settings, *reader, voice, options.loudness(), std::move(outcome)));
-    if (outcome.stopped) break;
-    ++outcome.tally.schedules_run;
     outcome.tally.kernels = first.tally.kernels;
-    outcome.program_status = first.program_status;
-    outcome.signal = first.signal;
     for (size_t i = first.diagnostics.size(); i < outcome.diagnostics.size(); ++i) {
+      if (outcome.diagnostics[i].blame == report::Blame::Undecided) continue;
       const std::string note =
           fmt::format("seen under unfair schedule {0}; repeat it with `--seed {0}`", seed);
       outcome.diagnostics[i].notes.push_back(note);
       voice.say(fmt::format("note:  {}\n", note));
     }
+    if (outcome.tally.interrupted_by != 0) break;
+    ++outcome.tally.schedules_run;
+    outcome.program_status = first.program_status;
+    outcome.signal = first.signal;
     if (outcome.is_enough()) break;
   }
   return {};
@@ -69,7 +71,7 @@ Result<void> read_suppressions(const RunOptions& options, report::Suppressions& 
 // Where a launch's own process dies, nobody else's code can be the cause.
 void note_crash(Outcome& outcome, const std::string& name, Voice& voice, Loudness loudness) {
   const int signal = outcome.signal;
-  if (signal == 0 || signal == SIGINT || outcome.stopped || outcome.tally.internal != 0) return;
+  if (signal == 0 || outcome.tally.interrupted_by != 0 || outcome.tally.internal != 0) return;
   report::Diagnostic diagnostic;
   diagnostic.blame = report::Blame::Internal;
   diagnostic.headline =
@@ -90,7 +92,9 @@ std::optional<int> run_schedules(const Starter& starter, const RunOptions& optio
   auto ran = supervise(starter, options.settings, *reader, voice, options.loudness(), std::move(outcome));
   if (!ran) return usage_error(ran.error().message, command);
   outcome = *std::move(ran);
-  if (outcome.stopped || outcome.is_enough()) return std::nullopt;
+  outcome.tally.schedules_planned += options.perturbed_schedules;
+  if (outcome.tally.interrupted_by != 0) outcome.tally.schedules_run = 0;
+  if (outcome.tally.interrupted_by != 0 || outcome.is_enough()) return std::nullopt;
   if (auto rest = run_perturbed(starter, options, voice, outcome); !rest)
     return usage_error(rest.error().message, command);
   return std::nullopt;
@@ -149,7 +153,7 @@ int run_program(const RunOptions& options, const std::vector<std::string>& progr
   }
   const Starter starter = program_starter(*file, program, look.preload, *libraries);
   if (const auto failed = run_schedules(starter, options, command, voice, outcome)) return *failed;
-  if (!outcome.stopped && !outcome.engine_loaded && outcome.signal == 0 &&
+  if (outcome.tally.interrupted_by == 0 && !outcome.engine_loaded && outcome.signal == 0 &&
       options.loudness() != Loudness::Quiet) {
     voice.say("note: no process of this program called the CUDA runtime\n");
   }

@@ -18,8 +18,9 @@
 #include <cstring>
 #include <iterator>
 
+#include "base/host_clock.hpp"
 #include "cli/descendants.hpp"
-
+#include "cli/ending.hpp"
 #include "cli/host_lines.hpp"
 
 namespace sluice::cli {
@@ -28,40 +29,9 @@ namespace {
 constexpr long kFirstPauseNs = 500'000, kLongestPauseNs = 20'000'000;
 constexpr double kProgressAfterSeconds = 2;
 
-/// How long the program may take to end after it was told to.
-constexpr uint64_t kGraceNs = 1'000'000'000;
-
 /// How long processes that the program leaves behind are waited for: those that have the engine, and any
 /// others, which may be about to load it.
 constexpr uint64_t kEngineLeftNs = 5'000'000'000, kOthersLeftNs = 200'000'000;
-
-pid_t g_child = 0;
-volatile sig_atomic_t g_interrupts = 0;
-volatile sig_atomic_t g_stop = 0;  ///< the signal that ends the tool, too
-
-void stop_all(int signal) {
-  g_stop = signal;
-  if (g_child > 0) kill(g_child, SIGTERM);
-}
-
-// The terminal's interrupt reaches the program too; the tool stays to give the verdict.
-void interrupt(int signal) {
-  g_interrupts = g_interrupts + 1;
-  if (g_interrupts >= 2) stop_all(signal);
-}
-
-void handle(int signal, void (*handler)(int)) {
-  struct sigaction action {};
-  action.sa_handler = handler;
-  action.sa_flags = SA_RESTART;
-  sigaction(signal, &action, nullptr);
-}
-
-uint64_t clock_ns() {
-  timespec now{};
-  clock_gettime(CLOCK_MONOTONIC, &now);
-  return static_cast<uint64_t>(now.tv_sec) * 1'000'000'000 + static_cast<uint64_t>(now.tv_nsec);
-}
 
 // `folder` in front of what the variable holds.
 std::string prepended(const char* variable, const std::string& value) {
@@ -105,7 +75,7 @@ std::vector<char*> pointers(std::vector<std::string>& texts) {
 void begin_child(pid_t tool) {
   prctl(PR_SET_PDEATHSIG, SIGKILL);
   if (getppid() != tool) _exit(127);
-  for (const int signal : {SIGINT, SIGQUIT, SIGTERM}) ::signal(signal, SIG_DFL);
+  forget_signals();
 }
 
 // Starts the program; an error carries the reason of a failed exec.
@@ -145,39 +115,31 @@ void pass_reports(cuda::ChannelReader& reader, Outcome& outcome, Voice& voice, L
 void show_progress(const cuda::ChannelReader& reader, Voice& voice) {
   const uint64_t started = reader.launch_started_ns();
   if (started == 0) return;
-  const double seconds = static_cast<double>(clock_ns() - started) * 1e-9;
+  const double seconds = static_cast<double>(host_clock_ns() - started) * 1e-9;
   if (seconds >= kProgressAfterSeconds)
     voice.progress(fmt::format("sluice: a kernel runs for {:.0f} s", seconds));
 }
 
-// Ends a program that was told to end and does not; true if it had to. `enough`: it is told now.
-bool enforce_stop(uint64_t& stopped_at, bool enough) {
-  if (g_stop == 0 && !enough) return false;
-  if (stopped_at == 0 && g_stop == 0) kill(g_child, SIGTERM);
-  if (stopped_at == 0) stopped_at = clock_ns();
-  if (clock_ns() - stopped_at <= kGraceNs) return false;
-  kill(g_child, SIGKILL);
-  return true;
-}
-
 // Waits for what the program has left behind (daemons), and says what still runs then.
-void wait_for_rest(cuda::ChannelReader& reader, Outcome& outcome, Voice& voice, Loudness loudness) {
-  const uint64_t ended = clock_ns();
+void wait_for_rest(Ending& ending, cuda::ChannelReader& reader, Outcome& outcome, Voice& voice,
+                   Loudness loudness) {
+  const uint64_t ended = host_clock_ns();
   uint64_t without_engine = ended;  // since when
   std::vector<pid_t> left, with_engine;
   while (true) {
     left = descendants();
     with_engine.clear();
     std::ranges::copy_if(left, std::back_inserter(with_engine), has_engine);
-    const uint64_t now = clock_ns();
+    const uint64_t now = host_clock_ns();
     if (!with_engine.empty()) without_engine = now;
     const bool enough = now - ended >= kEngineLeftNs || now - without_engine >= kOthersLeftNs;
-    if (g_stop != 0 || enough || !has_children()) break;
+    if (enough || !has_children()) break;
+    if (stop_signal() != 0) ending.step();
     const timespec pause{0, kLongestPauseNs / 4};
     nanosleep(&pause, nullptr);
     pass_reports(reader, outcome, voice, loudness);
   }
-  if (!has_children() || left.empty() || g_stop != 0) return;
+  if (!has_children() || left.empty() || stop_signal() != 0) return;
   report::Diagnostic diagnostic;
   diagnostic.level = report::Level::Note;
   const bool undecided = !with_engine.empty();
@@ -189,6 +151,42 @@ void wait_for_rest(cuda::ChannelReader& reader, Outcome& outcome, Voice& voice, 
   diagnostic.why = "what is done there from here on is not seen";
   diagnostic.help = "let the program wait for its processes";
   take(outcome, std::move(diagnostic), voice, loudness);
+}
+
+// A run that was interrupted (by a signal, or 0), a kernel (or "") that did not end.
+report::Diagnostic describe_cut(int interrupted_by, const std::string& kernel) {
+  report::Diagnostic diagnostic;
+  diagnostic.level = report::Level::Note;
+  diagnostic.blame = report::Blame::Undecided;
+  diagnostic.headline = interrupted_by != 0 ? fmt::format("not decided: {} interrupted the run",
+                                                          report::signal_name(interrupted_by))
+                                            : "not decided: a kernel did not run to its end";
+  if (!kernel.empty()) {
+    diagnostic.where = fmt::format("kernel `{}`", kernel);
+    diagnostic.why = "its process ended, or was left behind, before";
+  }
+  return diagnostic;
+}
+
+// Tells what was cut off, if anything was: kernels that have begun and not ended, and the run itself.
+void take_cuts(std::vector<std::string> open_kernels, Outcome& outcome, Voice& voice, Loudness loudness) {
+  const int interrupted_by = outcome.tally.interrupted_by;
+  if (interrupted_by != 0 && open_kernels.empty()) open_kernels.emplace_back();
+  for (const std::string& kernel : open_kernels)
+    take(outcome, describe_cut(interrupted_by, kernel), voice, loudness);
+}
+
+// Takes how the program ended, with `status` as waitpid says it: a signal that somebody sent it, or that met
+// it while a kernel ran, interrupted the run.
+void conclude_program(int status, bool kernel_ran, Outcome& outcome) {
+  if (!WIFSIGNALED(status)) {
+    outcome.program_status = WEXITSTATUS(status);
+  } else {
+    outcome.signal = WTERMSIG(status);
+    outcome.program_status = 128 + outcome.signal;
+  }
+  const bool interrupted = (kernel_ran || is_termination(outcome.signal)) && !outcome.is_enough();
+  outcome.tally.interrupted_by = stop_signal() != 0 ? stop_signal() : interrupted ? outcome.signal : 0;
 }
 
 report::Diagnostic describe(const cuda::Crash& crash) {
@@ -251,38 +249,31 @@ Result<Outcome> supervise(const Starter& start, cuda::Settings settings, cuda::C
   settings.report_directory = reader.directory();
   settings.verbosity = std::max(settings.verbosity, 0);
 
-  handle(SIGINT, interrupt);
-  handle(SIGQUIT, SIG_IGN);
-  handle(SIGTERM, stop_all);
+  listen_for_signals();
   adopt_orphans();
-  SLUICE_ASSIGN_OR_RETURN(g_child, start(settings));
+  SLUICE_ASSIGN_OR_RETURN(const pid_t child, start(settings));
 
   outcome.tally.without_data = settings.no_data;
+  Ending ending(child);
   int status = 0;
-  uint64_t stopped_at = 0;
-  bool forced = false;
   timespec pause{0, kFirstPauseNs};
-  while (waitpid(g_child, &status, WNOHANG) == 0) {
+  while (waitpid(child, &status, WNOHANG) == 0) {
     nanosleep(&pause, nullptr);
-    forced = enforce_stop(stopped_at, outcome.is_enough()) || forced;
+    if (stop_signal() != 0 || outcome.is_enough()) ending.step();
     pause.tv_nsec = std::min(pause.tv_nsec * 2, kLongestPauseNs);
     if (pause.tv_nsec < kLongestPauseNs) continue;
     pass_reports(reader, outcome, voice, loudness);
     if (voice.on_terminal()) show_progress(reader, voice);
   }
-  g_child = 0;
-  wait_for_rest(reader, outcome, voice, loudness);
+  ending.program_ended();
+  wait_for_rest(ending, reader, outcome, voice, loudness);
   pass_reports(reader, outcome, voice, loudness);
   reader.add_counters(outcome.tally);
   outcome.engine_loaded = reader.process_count() != 0;
-  outcome.stopped = g_stop != 0;
   for (const cuda::Crash& crash : reader.crashes()) take(outcome, describe(crash), voice, loudness);
-  if (WIFSIGNALED(status)) {
-    outcome.signal = forced && g_stop != 0 ? g_stop : WTERMSIG(status);
-    outcome.program_status = 128 + outcome.signal;
-  } else {
-    outcome.program_status = WEXITSTATUS(status);
-  }
+  std::vector<std::string> open_kernels = reader.open_kernels();
+  conclude_program(status, !open_kernels.empty(), outcome);
+  take_cuts(std::move(open_kernels), outcome, voice, loudness);
   return outcome;
 }
 

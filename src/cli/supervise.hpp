@@ -33,7 +33,6 @@ struct Outcome {
   int program_status = 0;                         ///< exit status, or 128 + signal
   int signal = 0;                                 ///< that ended the program; 0 if none did
   bool engine_loaded = false;                     ///< some process called the CUDA runtime
-  bool stopped = false;                           ///< the tool was told to end
   report::Suppressions suppressions;              ///< findings that are not told
   uint64_t suppressed = 0;                        ///< findings that were not
 
@@ -61,7 +60,7 @@ Result<pid_t> start_child(const std::function<int()>& body);
 
 /// Runs the program; its processes report through `reader`, which is added to `outcome`. An error means that
 /// it could not be started. A termination signal, or a second interrupt, ends the program, by force if it
-/// does not end by itself.
+/// does not end by itself; the tally then says so.
 Result<Outcome> supervise(const Starter& start, cuda::Settings settings, cuda::ChannelReader& reader,
                           Voice& voice, Loudness loudness, Outcome outcome = {});
 

@@ -150,6 +150,14 @@ std::vector<Crash> ChannelReader::crashes() const {
   return result;
 }
 
+std::vector<std::string> ChannelReader::open_kernels() const {
+  std::vector<std::string> result;
+  for_each_counters(directory(), [&](const Counters& c) {
+    if (c.launch_started_ns != 0 && c.crash == 0) result.emplace_back(c.kernel);
+  });
+  return result;
+}
+
 uint64_t ChannelReader::launch_started_ns() const {
   uint64_t earliest = 0;
   for_each_counters(directory(), [&](const Counters& c) {

@@ -82,6 +82,8 @@ class ChannelReader {
   /// Adds the counters of all processes to `tally`.
   void add_counters(report::Tally& tally) const;
   std::vector<Crash> crashes() const;
+  /// Kernels that have begun and not ended; of processes that are gone, those that will not end.
+  std::vector<std::string> open_kernels() const;
   /// Host clock at which the longest-running current launch began, 0 if none runs.
   uint64_t launch_started_ns() const;
 

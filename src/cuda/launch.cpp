@@ -5,13 +5,13 @@
 #include "cuda/launch.hpp"
 
 #include <fmt/format.h>
-#include <time.h>
 
 #include <algorithm>
 #include <cstdlib>
 #include <cstring>
 #include <exception>
 
+#include "base/host_clock.hpp"
 #include "check/checker.hpp"
 #include "cuda/crash_guard.hpp"
 #include "cuda/device_queries.hpp"
@@ -30,12 +30,6 @@ constexpr int kAssumedRegisters = 32;
 
 uint64_t volume(const uint32_t (&extent)[3]) {
   return uint64_t{extent[0]} * extent[1] * extent[2];
-}
-
-uint64_t host_clock_ns() {
-  timespec now{};
-  clock_gettime(CLOCK_MONOTONIC, &now);
-  return static_cast<uint64_t>(now.tv_sec) * 1'000'000'000 + static_cast<uint64_t>(now.tv_nsec);
 }
 
 /// What a fault is called, on both sides: the CUDA error and the name of the finding.
@@ -78,7 +72,10 @@ std::optional<report::Place> place_from(const std::string& text) {
   char* end = nullptr;
   const unsigned long line = std::strtoul(text.c_str() + colon + 1, &end, 10);
   if (*end != '\0' || line == 0) return std::nullopt;
-  return report::Place{text.substr(0, colon), static_cast<uint32_t>(line), 0, ""};
+  report::Place place;
+  place.file = text.substr(0, colon);
+  place.line = static_cast<uint32_t>(line);
+  return place;
 }
 
 report::Diagnostic describe(Process& process, const Function& function, const machine::LaunchResult& result,

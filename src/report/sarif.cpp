@@ -8,6 +8,8 @@
 #include <nlohmann/json.hpp>
 #include <set>
 
+#include "report/verdict.hpp"
+
 namespace sluice::report {
 namespace {
 
@@ -51,9 +53,16 @@ const char* level_of(const Diagnostic& d) {
   return d.level == Level::Error ? "error" : d.level == Level::Warning ? "warning" : "note";
 }
 
+json invocation(int interrupted_by) {
+  if (interrupted_by == 0) return {{"executionSuccessful", true}};
+  return {{"executionSuccessful", false},
+          {"exitSignalName", signal_name(interrupted_by)},
+          {"exitSignalNumber", interrupted_by}};
+}
+
 }  // namespace
 
-json to_sarif(const std::vector<Diagnostic>& diagnostics, std::string_view tool_version) {
+json to_sarif(const std::vector<Diagnostic>& diagnostics, int interrupted_by, std::string_view tool_version) {
   std::set<std::string> names;
   json results = json::array();
   for (const Diagnostic& d : diagnostics) {
@@ -84,7 +93,9 @@ json to_sarif(const std::vector<Diagnostic>& diagnostics, std::string_view tool_
   const json driver = {{"name", "sluice"}, {"version", tool_version}, {"rules", std::move(rules)}};
   return {{"$schema", "https://json.schemastore.org/sarif-2.1.0.json"},
           {"version", "2.1.0"},
-          {"runs", json::array({{{"tool", {{"driver", driver}}}, {"results", std::move(results)}}})}};
+          {"runs", json::array({{{"tool", {{"driver", driver}}},
+                                 {"invocations", json::array({invocation(interrupted_by)})},
+                                 {"results", std::move(results)}}})}};
 }
 
 }  // namespace sluice::report

@@ -13,7 +13,9 @@
 namespace sluice::report {
 
 /// One run with a result per diagnostic about the program. The first place is the location, the others are
-/// related locations, the calls that a place was inlined through included.
-nlohmann::json to_sarif(const std::vector<Diagnostic>& diagnostics, std::string_view tool_version);
+/// related locations, the calls that a place was inlined through included. A run that a signal interrupted is
+/// an invocation without success.
+nlohmann::json to_sarif(const std::vector<Diagnostic>& diagnostics, int interrupted_by,
+                        std::string_view tool_version);
 
 }  // namespace sluice::report

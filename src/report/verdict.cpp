@@ -3,9 +3,11 @@
 //
 // Wording and precedence of verdicts.
 #include "report/verdict.hpp"
+
 #include "base/words.hpp"
 
 #include <fmt/format.h>
+#include <string.h>
 
 #include <nlohmann/json.hpp>
 
@@ -33,6 +35,7 @@ int exit_status(const Tally& tally, int program_status, int finding_status) {
   if (tally.internal != 0) return kExitInternal;
   if (tally.unsupported != 0) return kExitUnsupported;
   if (tally.findings != 0 || (tally.warnings_are_errors && tally.warnings != 0)) return finding_status;
+  if (tally.interrupted_by != 0) return 128 + tally.interrupted_by;
   if (tally.undecided != 0) return kExitUndecided;
   return program_status;
 }
@@ -60,7 +63,13 @@ std::string verdict_line(const Tally& tally) {
     line += fmt::format(", {} of {} CTAs run", tally.ctas_run, tally.ctas_run + tally.ctas_left_out);
   }
   if (tally.without_data) line += ", data not computed";
+  if (tally.interrupted_by != 0) line += ", interrupted by " + signal_name(tally.interrupted_by);
   return line;
+}
+
+std::string signal_name(int signal) {
+  const char* name = sigabbrev_np(signal);
+  return name != nullptr ? fmt::format("SIG{}", name) : fmt::format("signal {}", signal);
 }
 
 nlohmann::json to_json(const Tally& tally) {
@@ -77,6 +86,7 @@ nlohmann::json to_json(const Tally& tally) {
           {"unsupported", tally.unsupported},
           {"undecided", tally.undecided},
           {"internal", tally.internal},
+          {"interrupted_by", tally.interrupted_by},
           {"verdict", verdict_line(tally).substr(9)}};
 }
 

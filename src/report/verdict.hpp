@@ -30,17 +30,21 @@ struct Tally {
   uint64_t warnings = 0;
   uint64_t unsupported = 0, undecided = 0, internal = 0;  ///< distinct diagnostics of that blame
   bool warnings_are_errors = false;
+  int interrupted_by = 0;  ///< the signal that ended the run before its time; 0: none did
 
   /// Counts one distinct diagnostic.
   void count(const Diagnostic& diagnostic);
 };
 
 /// The exit status of the tool: the program's own status when nothing was found, else 104, 102, 101 (or
-/// `finding_status`), 103 in this order of precedence.
+/// `finding_status`), 128 + signal of an interrupted run, 103 in this order of precedence.
 int exit_status(const Tally& tally, int program_status, int finding_status);
 
 /// `verdict: ...`, without a newline: what was found and within which bound.
 std::string verdict_line(const Tally& tally);
+
+/// "SIGTERM"; "signal 35" where it has no name.
+std::string signal_name(int signal);
 
 /// The same for `--json`: one object with every number of the tally.
 nlohmann::json to_json(const Tally& tally);

@@ -37,7 +37,7 @@ std::string file_with(const std::string& name, const std::string& text) {
 TEST(sarif, result_names_rule_place_and_related_places) {
   Diagnostic refusal;
   refusal.blame = Blame::Unsupported;
-  const auto log = to_sarif({race("a/kernel.cu", 12), refusal}, "1.2");
+  const auto log = to_sarif({race("a/kernel.cu", 12), refusal}, 0, "1.2");
   EXPECT_EQ(log["version"], "2.1.0");
   const auto& run = log["runs"][0];
   EXPECT_EQ(run["tool"]["driver"]["rules"].size(), 1u);
@@ -50,7 +50,7 @@ TEST(sarif, result_names_rule_place_and_related_places) {
 }
 
 TEST(sarif, path_is_a_uri_reference) {
-  const auto log = to_sarif({race("/my work/50%/k\u00e9rnel.cu", 3)}, "1");
+  const auto log = to_sarif({race("/my work/50%/k\u00e9rnel.cu", 3)}, 0, "1");
   EXPECT_EQ(log["runs"][0]["results"][0]["locations"][0]["physicalLocation"]["artifactLocation"]["uri"],
             "/my%20work/50%25/k%C3%A9rnel.cu");
 }
@@ -58,7 +58,7 @@ TEST(sarif, path_is_a_uri_reference) {
 TEST(sarif, call_that_two_places_share_is_told_once) {
   Diagnostic d = race("a.cu", 1);
   d.places = {{"a.cu", 1, 0, "", "", {{"a.cu", 9, 0, "f"}}}, {"a.cu", 2, 0, "", "", {{"a.cu", 9, 0, "f"}}}};
-  EXPECT_EQ(to_sarif({d}, "1")["runs"][0]["results"][0]["relatedLocations"].size(), 2u);
+  EXPECT_EQ(to_sarif({d}, 0, "1")["runs"][0]["results"][0]["relatedLocations"].size(), 2u);
 }
 
 TEST(suppressions, entry_covers_its_name_and_place_only) {
