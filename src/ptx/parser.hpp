@@ -217,6 +217,10 @@ class Parser {
     auto operator<=>(const LocationKey&) const = default;
   };
   uint32_t intern(const LocationKey& key);
+  uint32_t inlined_in_comment(std::string_view rest, const LocationKey& own);
+  static constexpr uint32_t kFirstPathNumber = 0x8000'0000;  ///< numbers of files that only comments name
+  std::vector<std::string> comment_paths_;
+  std::unordered_map<std::string, uint32_t> comment_path_index_;
   std::map<LocationKey, uint32_t> location_index_;
   std::map<std::tuple<uint32_t, uint32_t, uint32_t>, uint32_t> last_place_;  ///< newest location of a place
   std::map<std::pair<std::string_view, int64_t>, uint32_t> name_index_;      ///< of (label, offset)

@@ -412,6 +412,44 @@ $L__info_string1:
   EXPECT_EQ(m.locations[f.code[3].loc].line, 11u);
 }
 
+TEST(Lines, inlined_frames_in_comments) {
+  const Module m = parse_or_fail(R"(.version 9.0
+.target sm_90a
+.address_size 64
+.visible .entry k()
+{
+  .reg .b32 %r;
+  .loc 2 19 3                          // /opt/include/init.h:19:3 @[ dir:1/kernel.cu:48:7 @[ ./other.cu:90:5 ] ]
+  mov.u32 %r, 1;
+  .loc 2 20 3                          // /opt/include/init.h:20:3
+  mov.u32 %r, 2;
+  .loc 2 21 3                          // /opt/include/init.h:22:3 @[ kernel.cu:48:7 ]
+  mov.u32 %r, 3;
+  .loc 2 23 3                          // /opt/include/init.h:23:3 @[ kernel.cu:48:7
+  mov.u32 %r, 4;
+  .loc 2 24 3                          // note @[ us ]
+  ret;
+}
+  .file 1 "/home/dir:1/kernel.cu"
+  .file 2 "/opt/include/init.h"
+)");
+  const Function& f = kernel(m);
+  ASSERT_EQ(f.code.size(), 5u);
+  const Location& inner = m.locations[f.code[0].loc];
+  EXPECT_EQ(inner.line, 19u);
+  ASSERT_NE(inner.inlined_at, kNone);
+  const Location& middle = m.locations[inner.inlined_at];
+  EXPECT_EQ(m.files[middle.file].path, "/home/dir:1/kernel.cu");
+  EXPECT_EQ(middle.line, 48u);
+  EXPECT_EQ(middle.column, 7u);
+  ASSERT_NE(middle.inlined_at, kNone);
+  const Location& outer = m.locations[middle.inlined_at];
+  EXPECT_EQ(m.files[outer.file].path, "other.cu");
+  EXPECT_EQ(outer.line, 90u);
+  EXPECT_EQ(outer.inlined_at, kNone);
+  for (size_t i = 1; i < 5; ++i) EXPECT_EQ(m.locations[f.code[i].loc].inlined_at, kNone) << i;
+}
+
 TEST(Lines, instructions_know_their_place_in_the_text) {
   const Module m = parse_body("  .reg .pred %p;\n  @!%p bra end;\nend:");
   const Instruction& bra = kernel(m).code[0];
