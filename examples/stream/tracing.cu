@@ -43,7 +43,7 @@ int measure(const TracingPlan& plan, const Data& data) {
   sluice::trace::Extent extent;
   extent.ctas = static_cast<std::uint32_t>(plan.ctas);
   extent.warps = kRingWarps;
-  extent.slices_of_warp = 2;
+  extent.lanes_of_warp = 2;
   extent.records = static_cast<std::uint32_t>(plan.tiles / plan.ctas + 1) * 3 + 64;
   sluice::trace::Recording recording;
   check_recording(recording.allocate(extent));

@@ -32,21 +32,14 @@ class Memory {
     if (end != 0) head.end = {end, 1000 + end / 2};
     head.is_taken = 1;
     put(slice(taken_++), head);
-    made_ = 0;
   }
 
   void add(RecordKind kind, uint64_t clock, uint32_t half = 0, uint32_t a = 0, uint32_t b = 0) {
-    const Record record{static_cast<uint32_t>(clock),
-                        static_cast<uint8_t>(clock >> 32),
-                        kind,
-                        static_cast<uint16_t>(half),
-                        a,
-                        b};
-    if (made_ < buffer_.slice_records)
-      put(slice(taken_ - 1) + sizeof(SliceHead) + made_ * sizeof record, record);
-    ++made_;
-    std::memcpy(slice(taken_ - 1) + offsetof(SliceHead, count), &made_, sizeof made_);
+    write(Record{static_cast<uint32_t>(clock), static_cast<uint16_t>(half), static_cast<uint8_t>(clock >> 32),
+                 kind, a, b});
   }
+
+  void add(uint32_t ring, const Trip& trip) { write(trip.bits(ring)); }
 
   Decoded decode(const Launched& launched = {}, uint32_t taken = 0, uint64_t lost = 0) {
     BufferHead head{};
@@ -61,6 +54,23 @@ class Memory {
   static void put(unsigned char* at, const T& value) {
     std::memcpy(at, &value, sizeof value);
   }
+  /// Into the slice that was opened last, if it has room.
+  template <class T>
+  void write(const T& value) {
+    unsigned char* const at = slice(taken_ - 1);
+    SliceHead head;
+    std::memcpy(&head, at, sizeof head);
+    ++head.count;
+    constexpr uint32_t kCells = sizeof value / sizeof(Cell);
+    if (head.lost == 0 && head.cells + kCells <= buffer_.slice_records * kRecordCells) {
+      put(at + sizeof head + head.cells * sizeof(Cell), value);
+      head.cells += kCells;
+    } else {
+      ++head.lost;
+    }
+    put(at, head);
+  }
+
   unsigned char* slice(uint32_t number) {
     return bytes_.data() + sizeof(BufferHead) + number * Buffer::slice_bytes(buffer_.slice_records);
   }
@@ -68,7 +78,6 @@ class Memory {
   Buffer buffer_;
   std::vector<unsigned char> bytes_;
   uint32_t taken_ = 0;
-  uint32_t made_ = 0;
 };
 
 TEST(ClockMap, takes_the_rate_of_the_sm_itself) {
@@ -110,6 +119,13 @@ TEST(Decode, clocks_of_40_bits_go_on_after_their_wrap) {
   const Decoded decoded = memory.decode();
   ASSERT_EQ(decoded.events.size(), 1u);
   EXPECT_EQ(decoded.events[0].t, 1000 + begin / 2 + 1500);
+}
+
+TEST(Decode, records_longer_apart_than_a_clock_goes_round_are_an_error) {
+  Memory memory(1, 4);
+  memory.open(2, 1, 0, uint64_t{1} << 41);
+  memory.add(RecordKind::Marks, 3000);
+  EXPECT_NE(memory.decode().error.find("CTA 2, warp 1"), std::string::npos);
 }
 
 TEST(Decode, a_wait_is_one_event_with_the_ring_stage_and_part) {
@@ -170,6 +186,128 @@ TEST(Decode, what_had_no_room_is_counted_and_half_a_wait_is_none) {
   const Decoded decoded = memory.decode({}, 5, 7);
   ASSERT_EQ(decoded.events.size(), 1u);
   EXPECT_EQ(decoded.left_out, 7u + 1 + 1);
+}
+
+TEST(Trip, forms_and_trips_are_what_they_were_before_they_became_bits) {
+  const TripForm form{TripForm::Named, 0x1fffff, 7, true, TripForm::kMaxRing};
+  const TripForm same = TripForm::of(form.bits());
+  EXPECT_EQ(same.arrival, form.arrival);
+  EXPECT_EQ(same.payload, form.payload);
+  EXPECT_EQ(same.lag, form.lag);
+  EXPECT_EQ(same.waits_for_full, form.waits_for_full);
+  EXPECT_EQ(same.ring, form.ring);
+  const Trip trip{0xfffff, 0x7ffff, 0x7fffe};
+  const Cell bits = trip.bits(TripForm::kMaxRing);
+  EXPECT_EQ(Trip::ring_of(bits), TripForm::kMaxRing);
+  EXPECT_EQ(Trip::of(bits).since, trip.since);
+  EXPECT_EQ(Trip::of(bits).wait, trip.wait);
+  EXPECT_EQ(Trip::of(bits).hold, trip.hold);
+  EXPECT_TRUE(Trip::fits(0x7ffff, 0x7ffff) && Trip::fits_since(0xfffff));
+  EXPECT_FALSE(Trip::fits(0x80000, 0) || Trip::fits(0, 0x80000) || Trip::fits_since(0x100000));
+}
+
+/// A slice of a ring of 3 stages with its full barriers at 100, in CTA 0.
+Memory ring_memory(uint32_t records, uint64_t end = 100000) {
+  Memory memory(1, records);
+  memory.open(0, 0, 0, end);
+  memory.add(RecordKind::Ring, 10, 100, 103 | 3 << 16);
+  return memory;
+}
+
+TEST(Decode, a_trip_is_a_wait_and_an_arrival) {
+  Memory memory = ring_memory(8);
+  memory.add(RecordKind::Trips, 1000, 100, 2, TripForm{TripForm::Here, 32, 0, true, 1}.bits());
+  memory.add(1, Trip{0, 200, 300});
+  memory.add(1, Trip{400, 0, 100});
+  const Decoded decoded = memory.decode();
+  ASSERT_EQ(decoded.error, "");
+  ASSERT_EQ(decoded.events.size(), 4u);
+  const Event& wait = decoded.events[0];
+  EXPECT_EQ(wait.t, 1250u);
+  EXPECT_EQ(wait.end, 1350u);
+  EXPECT_TRUE(wait.kind == EventKind::Wait && wait.waited && wait.has_end && !wait.is_empty);
+  EXPECT_EQ(wait.stage, 2u);
+  EXPECT_EQ(wait.phase, 0);
+  const Event& arrival = decoded.events[1];
+  EXPECT_EQ(arrival.t, 1500u);
+  EXPECT_TRUE(arrival.kind == EventKind::Arrive && arrival.is_empty);
+  EXPECT_EQ(arrival.stage, 2u);
+  EXPECT_EQ(arrival.phase, 0);
+  EXPECT_EQ(arrival.count, 32u);
+  // The next stage is the first one, in its next phase.
+  EXPECT_EQ(decoded.events[2].t, 1650u);
+  EXPECT_EQ(decoded.events[2].end, 1650u);
+  EXPECT_FALSE(decoded.events[2].waited);
+  EXPECT_EQ(decoded.events[2].stage, 0u);
+  EXPECT_EQ(decoded.events[2].phase, 1);
+  EXPECT_EQ(decoded.events[2].parity, 1u);
+  EXPECT_EQ(decoded.events[3].t, 1700u);
+}
+
+TEST(Decode, a_trip_of_a_producer_waits_for_the_phase_before) {
+  Memory memory = ring_memory(8);
+  memory.add(RecordKind::Trips, 1000, 100, 0, TripForm{TripForm::Arms, 4096, 0, false, 0}.bits());
+  memory.add(0, Trip{0, 0, 300});
+  const Decoded decoded = memory.decode();
+  ASSERT_EQ(decoded.events.size(), 2u);
+  EXPECT_TRUE(decoded.events[0].is_empty);
+  EXPECT_EQ(decoded.events[0].phase, -1);
+  EXPECT_EQ(decoded.events[0].parity, 1u);
+  EXPECT_FALSE(decoded.events[1].is_empty);
+  EXPECT_EQ(decoded.events[1].phase, 0);
+  EXPECT_EQ(decoded.events[1].bytes, 4096u);
+  EXPECT_EQ(decoded.events[1].count, 1u);
+}
+
+TEST(Decode, a_trip_may_hand_on_an_earlier_stage_or_none) {
+  Memory memory = ring_memory(8);
+  memory.add(RecordKind::Trips, 1000, 100, 3, TripForm{TripForm::Here, 32, 1, true, 0}.bits());
+  memory.add(0, Trip{0, 0, 10});
+  memory.add(RecordKind::Trips, 2000, 100, 4, TripForm{TripForm::Nothing, 0, 0, true, 0}.bits());
+  memory.add(0, Trip{0, 0, 10});
+  const Decoded decoded = memory.decode();
+  ASSERT_EQ(decoded.events.size(), 3u);
+  EXPECT_EQ(decoded.events[0].stage, 0u);
+  EXPECT_EQ(decoded.events[0].phase, 1);
+  EXPECT_EQ(decoded.events[1].stage, 2u);
+  EXPECT_EQ(decoded.events[1].phase, 0);
+  EXPECT_EQ(decoded.events[2].kind, EventKind::Wait);
+}
+
+TEST(Decode, trips_of_two_rings_follow_each_other_in_one_slice) {
+  Memory memory = ring_memory(8);
+  memory.add(RecordKind::Ring, 20, 200, 202 | 2 << 16);
+  memory.add(RecordKind::Trips, 1000, 100, 0, TripForm{TripForm::Here, 1, 0, true, 0}.bits());
+  memory.add(0, Trip{0, 0, 0});
+  memory.add(RecordKind::Trips, 1010, 200, 5, TripForm{TripForm::Here, 1, 0, true, 1}.bits());
+  memory.add(1, Trip{0, 0, 0});
+  memory.add(0, Trip{10, 0, 0});
+  const Decoded decoded = memory.decode();
+  ASSERT_EQ(decoded.events.size(), 6u);
+  EXPECT_EQ(decoded.events[4].ring, 0);
+  EXPECT_EQ(decoded.events[4].stage, 1u);
+  EXPECT_EQ(decoded.events[2].ring, 1);
+  EXPECT_EQ(decoded.events[2].stage, 1u);
+  EXPECT_EQ(decoded.events[2].phase, 2);
+}
+
+TEST(Decode, trips_of_what_no_record_tells_of_are_an_error) {
+  Memory no_form = ring_memory(8);
+  no_form.add(0, Trip{0, 0, 0});
+  EXPECT_NE(no_form.decode().error.find("missing before a trip"), std::string::npos);
+  Memory no_ring(1, 8);
+  no_ring.open(0, 0, 0, 100000);
+  no_ring.add(RecordKind::Trips, 10, 100, 0, TripForm{TripForm::Here, 1, 0, true, 0}.bits());
+  EXPECT_NE(no_ring.decode().error.find("ring that no record tells of"), std::string::npos);
+}
+
+TEST(Decode, trips_that_had_no_room_are_counted) {
+  Memory memory = ring_memory(3);
+  memory.add(RecordKind::Trips, 1000, 100, 0, TripForm{TripForm::Here, 32, 0, true, 0}.bits());
+  for (int i = 0; i < 5; ++i) memory.add(0, Trip{100, 0, 0});
+  const Decoded decoded = memory.decode();
+  EXPECT_EQ(decoded.events.size(), 4u);
+  EXPECT_EQ(decoded.left_out, 3u);
 }
 
 TEST(Decode, a_release_in_a_cluster_is_one_event_per_target) {

@@ -177,12 +177,12 @@ std::string full_buffer(const int* in) {
   shape.cta = dim3(160);
   Extent extent;
   extent.warps = 5;
-  extent.records = 9;
+  extent.records = 6;  // the ring, the role, what the trips are, and six of them
   return record(
       layer1<3, 1>, shape, extent,
       [](const Decoded& trace) -> std::string {
         if (trace.left_out < 5 * 10) return "too little is said to be left out";
-        if (trace.events.empty() || trace.events.size() > 5 * 9) return "not what had room";
+        if (trace.events.empty() || trace.events.size() > 5 * (1 + 2 * 6)) return "not what had room";
         for (const auto& event : trace.events) {
           if (event.kind == EventKind::Wait && !event.has_end) return "a wait without an end";
           if (event.phase > 2) return "not the first records";
@@ -197,7 +197,7 @@ std::string too_few_slices(const int* in) {
   shape.cta = dim3(160);
   Extent extent;
   extent.warps = 1;
-  extent.slices_of_warp = 2;
+  extent.lanes_of_warp = 2;
   return record(
       layer1<3, 1>, shape, extent,
       [](const Decoded& trace) -> std::string {

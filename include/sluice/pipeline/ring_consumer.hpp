@@ -194,7 +194,6 @@ class RingConsumer {
     SLUICE_DEVICE FullStage<K> operator()(int trip) const {
       auto& state = consumer->state_;
       const State here = state;
-      consumer->places_.barriers.trace().gather();
       consumer->places_.barriers.wait_full(here);
       ++state;
       return FullStage<K>(consumer, here, trip);
@@ -235,7 +234,6 @@ class RingConsumer {
   SLUICE_DEVICE void release(const State& state) {
     const auto index = static_cast<uint32_t>(state.index());
     if constexpr (Facts::kTargets == 1) {
-      places_.barriers.trace().gather();
       places_.barriers.note_release(state);
       places_.barriers.empty(index).arrive();
     } else {

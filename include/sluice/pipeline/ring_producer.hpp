@@ -64,7 +64,6 @@ class RingProducerBase {
     SLUICE_DEVICE auto operator()(int trip) const {
       auto& state = producer->state_;
       const auto here = state;
-      producer->places_.barriers.trace().gather();
       producer->places_.barriers.wait_empty(here);
       producer->after_wait();
       ++state;
@@ -176,7 +175,6 @@ class CopyEngineProducer : public detail::RingProducerBase<Facts, CopyEngineProd
   SLUICE_DEVICE ~CopyEngineProducer() {
     if constexpr (Facts::kTargets > 1) {
       if (!this->is_mine_) return;
-      this->places_.barriers.trace().gather();
       this->places_.barriers.wait_all_empty(this->state_);
     }
   }

@@ -15,6 +15,7 @@
 #include "sluice/pipeline/state.hpp"
 #include "sluice/pipeline/token.hpp"
 #include "sluice/trace/not_traced.hpp"
+#include "sluice/trace/trip.hpp"
 
 namespace sluice {
 
@@ -103,8 +104,8 @@ class StageBarriers : private Trace {
     Trace::record_in(recorder);
     if constexpr (Stages > 0) {
       if (takes_part) {
-        recorder.ring(reinterpret_cast<uint64_t const*>(&full(0)),
-                      reinterpret_cast<uint64_t const*>(&empty(0)), Stages);
+        Trace::record_in(recorder, reinterpret_cast<uint64_t const*>(&full(0)),
+                         reinterpret_cast<uint64_t const*>(&empty(0)), Stages);
       }
     }
   }
@@ -115,45 +116,45 @@ class StageBarriers : private Trace {
   SLUICE_DEVICE void wait_full(State const& state) const {
     uint32_t const stage = static_cast<uint32_t>(state.index());
     expect_position("consumer_wait", stage, state.phase(), Stages);
-    Trace::wait(full(stage), state.phase(), use(state),
+    Trace::wait(full(stage), state.phase(), use_of_full(state),
                 WaitSite{WaitSite::Waiter::Consumer, WaitSite::Barrier::Full, stage});
   }
 
   SLUICE_DEVICE void wait_empty(State const& state) const {
     uint32_t const stage = static_cast<uint32_t>(state.index());
     expect_position("producer_acquire", stage, state.phase(), Stages);
-    Trace::wait(empty(stage), state.phase(), use(state) - 1,
+    Trace::wait(empty(stage), state.phase(), use_of_empty(state),
                 WaitSite{WaitSite::Waiter::Producer, WaitSite::Barrier::Empty, stage});
   }
 
   // Notes of a traced pipeline. Waits that an earlier question has answered:
   SLUICE_DEVICE void note_full(State const& state) const {
-    Trace::passed(full(state.index()), state.phase(), use(state));
+    Trace::passed(full(state.index()), state.phase(), use_of_full(state));
   }
   SLUICE_DEVICE void note_empty(State const& state) const {
-    Trace::passed(empty(state.index()), state.phase(), use(state) - 1);
+    Trace::passed(empty(state.index()), state.phase(), use_of_empty(state));
   }
   // What the calling lanes are about to do:
   SLUICE_DEVICE void note_arm(State const& state, uint32_t bytes) const {
-    Trace::arms(full(state.index()), use(state), bytes);
+    Trace::arms(full(state.index()), use_of_full(state), bytes);
   }
   SLUICE_DEVICE void note_expect(State const& state, uint32_t bytes) const {
-    Trace::expects(full(state.index()), use(state), bytes);
+    Trace::expects(full(state.index()), use_of_full(state), bytes);
   }
   SLUICE_DEVICE void note_commit(State const& state) const {
-    Trace::arrives(full(state.index()), use(state));
+    Trace::arrives(full(state.index()), use_of_full(state));
   }
   SLUICE_DEVICE void note_commit_at(State const& state, uint32_t rank) const {
-    Trace::arrives_at(full(state.index()), use(state), rank);
+    Trace::arrives_at(full(state.index()), use_of_full(state), rank);
   }
   SLUICE_DEVICE void note_release(State const& state) const {
-    Trace::arrives(empty(state.index()), use(state));
+    Trace::arrives(empty(state.index()), use_of_empty(state));
   }
   SLUICE_DEVICE void note_release_at(State const& state, uint32_t rank) const {
-    Trace::arrives_at(empty(state.index()), use(state), rank);
+    Trace::arrives_at(empty(state.index()), use_of_empty(state), rank);
   }
   SLUICE_DEVICE void note_spread_release(State const& state, ReleaseTarget target) const {
-    Trace::arrives_spread(empty(state.index()), use(state), target.cta, target.signals);
+    Trace::arrives_spread(empty(state.index()), use_of_empty(state), target.cta, target.signals);
   }
 
   SLUICE_DEVICE ConsumerToken try_full(uint32_t stage, uint32_t phase, uint32_t skip_wait) const {
@@ -183,11 +184,11 @@ class StageBarriers : private Trace {
   }
 
  private:
-  SLUICE_DEVICE static int use(State const& state) {
-    if constexpr (Stages == 0)
-      return 0;
-    else
-      return static_cast<int>(state.count() / Stages);
+  SLUICE_DEVICE static trace::StageUse use_of_full(State const& state) {
+    return {state.count(), static_cast<uint32_t>(state.index()), Stages, true};
+  }
+  SLUICE_DEVICE static trace::StageUse use_of_empty(State const& state) {
+    return {state.count(), static_cast<uint32_t>(state.index()), Stages, false};
   }
 
   Storage* storage_;

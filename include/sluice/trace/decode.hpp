@@ -2,8 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // From the bytes of a trace buffer to events in the order of time: clocks become nanoseconds, the two ends of
-// a wait or a role one event, barriers get the ring, stage and part that the kernel has told. Host only, the
-// standard library alone.
+// a wait or a role one event, a trip a wait and an arrival, barriers get the ring, stage and part that the
+// kernel has told. Host only, the standard library alone.
 #pragma once
 
 #include <algorithm>
@@ -14,7 +14,7 @@
 #include <vector>
 
 #include "sluice/trace/clock_map.hpp"
-#include "sluice/trace/record.hpp"
+#include "sluice/trace/trip.hpp"
 
 namespace sluice::trace {
 
@@ -115,11 +115,12 @@ class Decoder {
     return head;
   }
 
-  Record record_of(uint32_t number, uint32_t place) const {
-    Record record;
+  template <class T>
+  T read_cells(uint32_t number, uint32_t cell) const {
+    T value;
     const unsigned char* slice = slices_ + number * Buffer::slice_bytes(buffer_.slice_records);
-    std::memcpy(&record, slice + sizeof(SliceHead) + place * sizeof(Record), sizeof record);
-    return record;
+    std::memcpy(&value, slice + sizeof(SliceHead) + cell * sizeof(Cell), sizeof value);
+    return value;
   }
 
   void gather_moments(const SliceHead& head) {
@@ -127,42 +128,75 @@ class Decoder {
     if (head.end.time != 0) clocks_.add(head.sm, head.end);
   }
 
-  /// Calls `see` with the records of a slice. One without an end holds what its kernel came to.
-  template <class See>
-  void for_records(uint32_t number, See see) const {
-    const SliceHead head = head_of(number);
-    if (head.is_taken == 0 || head.begin.time == 0) return;
-    const uint32_t made = head.end.time == 0 ? buffer_.slice_records : head.count;
-    for (uint32_t i = 0; i < std::min(made, buffer_.slice_records); ++i) {
-      const Record record = record_of(number, i);
+  /// Goes through a slice and calls `see_record(record)` and `see_trip(cell)`; now_ is the clock then. A
+  /// slice without an end holds what its kernel came to.
+  template <class SeeRecord, class SeeTrip>
+  void for_cells(uint32_t number, SeeRecord see_record, SeeTrip see_trip) {
+    slice_ = head_of(number);
+    if (slice_.is_taken == 0 || slice_.begin.time == 0) return;
+    const bool has_ended = slice_.end.time != 0;
+    const uint32_t room = buffer_.slice_records * kRecordCells;
+    const uint32_t cells = has_ended ? std::min(slice_.cells, room) : room;
+    now_ = slice_.begin.clock;
+    for (uint32_t at = 0; at < cells;) {
+      const Cell cell = read_cells<Cell>(number, at);
+      if ((cell & Trip::kIsTrip) != 0) {
+        now_ += Trip::of(cell).since;
+        see_trip(cell);
+        ++at;
+        continue;
+      }
+      if (at + kRecordCells > cells) return;
+      const Record record = read_cells<Record>(number, at);
       if (record.kind == RecordKind::None) return;
-      see(record);
+      now_ = clock_of(record, now_);
+      see_record(record);
+      at += kRecordCells;
     }
+    // What lies longer apart than a record's clock can tell shows at the end.
+    if (has_ended && cells != 0 && slice_.lost == 0 && slice_.end.clock - now_ >= kClockSpan / 2)
+      fail("lies too long after the record before it: the clock of a record goes round in some minutes");
+  }
+
+  /// The clock of a record next to `near`.
+  static uint64_t clock_of(const Record& record, uint64_t near) {
+    const uint64_t low = record.clock | uint64_t{record.clock_8} << 32;
+    uint64_t passed = (low - near) & (kClockSpan - 1);
+    if (passed >= kClockSpan / 2) passed -= kClockSpan;
+    return near + passed;
+  }
+
+  void fail(const std::string& what) {
+    if (!out_.error.empty()) return;
+    out_.error =
+        "CTA " + std::to_string(slice_.cta) + ", warp " + std::to_string(slice_.warp) + ": a record " + what;
   }
 
   static RingPlace ring_of(const Record& record) { return {record.half, record.a & 0xffff, record.a >> 16}; }
 
   /// Who tells of a ring, and who uses it, may write to different slices.
   void gather_rings(uint32_t number) {
-    slice_ = head_of(number);
-    for_records(number, [&](const Record& record) {
-      if (record.kind != RecordKind::Ring) return;
-      const RingPlace ring = ring_of(record);
-      known_[slice_.cta].push_back({time_of(record), ring});
-      if (std::find(out_.rings.begin(), out_.rings.end(), ring) == out_.rings.end())
-        out_.rings.push_back(ring);
-    });
+    for_cells(
+        number,
+        [&](const Record& record) {
+          if (record.kind != RecordKind::Ring) return;
+          const RingPlace ring = ring_of(record);
+          known_[slice_.cta].push_back({time_of(now_), ring});
+          if (std::find(out_.rings.begin(), out_.rings.end(), ring) == out_.rings.end())
+            out_.rings.push_back(ring);
+        },
+        [](Cell) {});
   }
 
   void read_slice(uint32_t number) {
-    slice_ = head_of(number);
     open_ = kNone;
     role_ = kNone;
-    for_records(number, [&](const Record& record) { read(record); });
-    if (slice_.count <= buffer_.slice_records) return;
-    out_.left_out += slice_.count - buffer_.slice_records;
+    trips_ = {};
+    for_cells(
+        number, [&](const Record& record) { read(record); }, [&](Cell cell) { read_trip(cell); });
+    out_.left_out += slice_.lost;
     // A wait whose end had no room would look as if it never went on.
-    if (open_ == kNone) return;
+    if (slice_.lost == 0 || open_ == kNone) return;
     out_.events.erase(out_.events.begin() + static_cast<std::ptrdiff_t>(open_));
     ++out_.left_out;
   }
@@ -179,7 +213,7 @@ class Decoder {
         add(EventKind::Role, r).name = name_of(r);
         return;
       case RecordKind::RoleEnds:
-        return end(role_, r);
+        return end(role_);
       case RecordKind::WaitPasses:
         add_wait(r).has_end = true;
         return;
@@ -193,9 +227,9 @@ class Decoder {
         return;
       case RecordKind::WaitEnds:
       case RecordKind::StoreWaitEnds:
-        return end(open_, r);
+        return end(open_);
       case RecordKind::Arrives:
-        return add_arrivals(r);
+        return add_arrivals(r.half, r.a, r.b);
       case RecordKind::Arms:
       case RecordKind::Expects: {
         Event& event = add_at_barrier(EventKind::Arrive, r);
@@ -210,38 +244,101 @@ class Decoder {
       case RecordKind::Marks:
         add(EventKind::Mark, r).name = name_of(r);
         return;
+      case RecordKind::Trips:
+        return begin_trips(r);
     }
   }
 
-  uint64_t time_of(const Record& r) {
-    constexpr uint64_t kMask = (uint64_t{1} << 40) - 1;
-    const uint64_t low = r.clock | uint64_t{r.clock_8} << 32;
-    const uint64_t t = clocks_.time(slice_.sm, slice_.begin.clock + ((low - slice_.begin.clock) & kMask));
+  /// What the next trip of a ring is.
+  struct NextTrip {
+    RingPlace ring;
+    TripForm form{};
+    uint32_t count = 0;
+  };
+
+  void begin_trips(const Record& r) {
+    const TripForm form = TripForm::of(r.b);
+    for (const auto& [since, ring] : known_[slice_.cta]) {
+      if (ring.full != r.half || ring.stages == 0 || since > time_of(now_)) continue;
+      trips_[form.ring] = {ring, form, r.a};
+      return;
+    }
+    fail("is of a ring that no record tells of");
+  }
+
+  void read_trip(Cell cell) {
+    NextTrip& next = trips_[Trip::ring_of(cell)];
+    if (next.ring.stages == 0) return fail("is missing before a trip");
+    const Trip trip = Trip::of(cell);
+    const TripForm& form = next.form;
+    const uint64_t waited_until = now_ - trip.hold;
+    const auto use_of = [&](uint32_t count, bool is_full) {
+      return StageUse{count, count % next.ring.stages, next.ring.stages, is_full};
+    };
+    const auto barrier_of = [&](const StageUse& use) {
+      return (use.is_full ? next.ring.full : next.ring.empty) + use.index;
+    };
+    const StageUse wait = use_of(next.count, form.waits_for_full);
+    Event& event =
+        add_at_barrier(EventKind::Wait, waited_until - trip.wait, barrier_of(wait), wait.awaited_phase());
+    event.parity = wait.awaited_phase() & 1;
+    event.waited = trip.wait != 0;
+    event.end = time_of(waited_until);
+    event.has_end = true;
+    const StageUse arrival = use_of(next.count - form.lag, !form.waits_for_full);
+    add_trip_arrival(form, barrier_of(arrival), arrival.use());
+    ++next.count;
+  }
+
+  void add_trip_arrival(const TripForm& form, uint32_t barrier, uint32_t phase) {
+    switch (form.arrival) {
+      case TripForm::Nothing:
+        return;
+      case TripForm::Here:
+        add_at_barrier(EventKind::Arrive, now_, barrier, phase).count = form.payload;
+        return;
+      case TripForm::Arms: {
+        Event& event = add_at_barrier(EventKind::Arrive, now_, barrier, phase);
+        event.count = 1;
+        event.bytes = form.payload;
+        return;
+      }
+      case TripForm::Named:
+        return add_arrivals(barrier, phase, Arrival::at(form.payload & 0xffff, (form.payload >> 16) + 1));
+    }
+  }
+
+  uint64_t time_of(uint64_t clock) {
+    const uint64_t t = clocks_.time(slice_.sm, clock);
     out_.end = std::max(out_.end, t);
     return t;
   }
 
-  Event& add(EventKind kind, const Record& r) {
+  Event& add(EventKind kind, uint64_t clock) {
     Event event;
     event.kind = kind;
-    event.t = event.end = time_of(r);
+    event.t = event.end = time_of(clock);
     event.cta = event.of = slice_.cta;
     event.warp = slice_.warp;
     out_.events.push_back(event);
     return out_.events.back();
   }
+  Event& add(EventKind kind, const Record&) { return add(kind, now_); }
 
-  Event& add_at_barrier(EventKind kind, const Record& r) {
-    Event& event = add(kind, r);
-    event.barrier = uint32_t{r.half} * 8;
-    event.phase = static_cast<int32_t>(r.a);
+  Event& add_at_barrier(EventKind kind, const Record& r) { return add_at_barrier(kind, now_, r.half, r.a); }
+
+  /// `barrier` is a place in units of 8 bytes.
+  Event& add_at_barrier(EventKind kind, uint64_t clock, uint32_t barrier, uint32_t phase) {
+    Event& event = add(kind, clock);
+    event.barrier = barrier * 8;
+    event.phase = static_cast<int32_t>(phase);
     for (const auto& [since, ring] : known_[slice_.cta]) {
-      const bool is_full = r.half - ring.full < ring.stages;
-      if (since > event.t || (!is_full && r.half - ring.empty >= ring.stages)) continue;
+      const bool is_full = barrier - ring.full < ring.stages;
+      if (since > event.t || (!is_full && barrier - ring.empty >= ring.stages)) continue;
       event.ring =
           static_cast<int>(std::find(out_.rings.begin(), out_.rings.end(), ring) - out_.rings.begin());
       event.is_empty = !is_full;
-      event.stage = r.half - (is_full ? ring.full : ring.empty);
+      event.stage = barrier - (is_full ? ring.full : ring.empty);
       break;
     }
     return event;
@@ -260,22 +357,22 @@ class Decoder {
     return event;
   }
 
-  void add_arrivals(const Record& r) {
-    if ((r.b & Arrival::kNamed) == 0) {
-      add_at_barrier(EventKind::Arrive, r).count = r.b;
+  void add_arrivals(uint32_t barrier, uint32_t phase, uint32_t arrival) {
+    if ((arrival & Arrival::kNamed) == 0) {
+      add_at_barrier(EventKind::Arrive, now_, barrier, phase).count = arrival;
       return;
     }
     for (uint32_t rank = 0; rank < 16; ++rank) {
-      if ((r.b >> rank & 1) == 0) continue;
-      Event& event = add_at_barrier(EventKind::Arrive, r);
-      event.count = (r.b & ~Arrival::kNamed) >> 16;
+      if ((arrival >> rank & 1) == 0) continue;
+      Event& event = add_at_barrier(EventKind::Arrive, now_, barrier, phase);
+      event.count = (arrival & ~Arrival::kNamed) >> 16;
       event.of = out_.launched.peer(slice_.cta, rank);
     }
   }
 
-  void end(std::size_t& open, const Record& r) {
+  void end(std::size_t& open) {
     if (open == kNone) return;
-    out_.events[open].end = time_of(r);
+    out_.events[open].end = time_of(now_);
     out_.events[open].has_end = true;
     open = kNone;
   }
@@ -309,6 +406,7 @@ class Decoder {
     RingPlace ring;
   };
 
+  static constexpr uint64_t kClockSpan = uint64_t{1} << 40;  ///< after which a record's clock goes round
   static constexpr std::size_t kNone = static_cast<std::size_t>(-1);
 
   const Buffer& buffer_;
@@ -317,8 +415,10 @@ class Decoder {
   const unsigned char* slices_;
   ClockMap clocks_;
   SliceHead slice_{};
-  std::map<uint32_t, std::vector<KnownRing>> known_;  ///< in each CTA, the newest first
-  std::size_t open_ = kNone;                          ///< the wait that has not ended
+  uint64_t now_ = 0;                                      ///< clock of what is read
+  std::array<NextTrip, TripForm::kMaxRing + 1> trips_{};  ///< of the slice, by ring
+  std::map<uint32_t, std::vector<KnownRing>> known_;      ///< in each CTA, the newest first
+  std::size_t open_ = kNone;                              ///< the wait that has not ended
   std::size_t role_ = kNone;
 };
 

@@ -14,31 +14,29 @@ namespace sluice {
 /// The last template argument of a pipeline that is not recorded. The hooks of Traced, without effect.
 class NotTraced {
  public:
-  /// Blocks until phase `phase` (its number since init; the parity is `parity`) of `barrier` has completed.
-  template <class Barrier>
-  SLUICE_DEVICE static void wait(Barrier const& barrier, uint32_t parity, int, detail::WaitSite site) {
+  /// Blocks until the phase of `barrier` with parity `parity` has completed. Which one that is, by its number
+  /// or by the stage's use, only records want to know.
+  template <class Barrier, class Which>
+  SLUICE_DEVICE static void wait(Barrier const& barrier, uint32_t parity, Which, detail::WaitSite site) {
     barrier.wait(parity, site);
   }
 
-  template <class Barrier>
-  SLUICE_DEVICE static void passed(Barrier const&, uint32_t, int) {}
-  template <class Barrier>
-  SLUICE_DEVICE static void arrives(Barrier const&, int) {}
-  template <class Barrier>
-  SLUICE_DEVICE static void arrives_at(Barrier const&, int, uint32_t) {}
-  template <class Barrier>
-  SLUICE_DEVICE static void arrives_spread(Barrier const&, int, uint32_t, bool) {}
-  template <class Barrier>
-  SLUICE_DEVICE static void arms(Barrier const&, int, uint32_t) {}
-  template <class Barrier>
-  SLUICE_DEVICE static void expects(Barrier const&, int, uint32_t) {}
+  template <class Barrier, class Which>
+  SLUICE_DEVICE static void passed(Barrier const&, uint32_t, Which) {}
+  template <class Barrier, class Which>
+  SLUICE_DEVICE static void arrives(Barrier const&, Which) {}
+  template <class Barrier, class Which>
+  SLUICE_DEVICE static void arrives_at(Barrier const&, Which, uint32_t) {}
+  template <class Barrier, class Which>
+  SLUICE_DEVICE static void arrives_spread(Barrier const&, Which, uint32_t, bool) {}
+  template <class Barrier, class Which>
+  SLUICE_DEVICE static void arms(Barrier const&, Which, uint32_t) {}
+  template <class Barrier, class Which>
+  SLUICE_DEVICE static void expects(Barrier const&, Which, uint32_t) {}
 
   SLUICE_DEVICE static void store_wait_begins() {}
   SLUICE_DEVICE static void store_wait_ends() {}
   SLUICE_DEVICE static void commits_stores() {}
-
-  /// The lanes of the calling warp are about to do something together.
-  SLUICE_DEVICE static void gather() {}
 
   /// How often something has happened, where only records need it.
   struct Count {

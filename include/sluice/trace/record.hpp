@@ -1,10 +1,12 @@
 // SPDX-FileCopyrightText: The sluice authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// What lies in a trace buffer between the kernel that writes it and the host that reads it: slices of records
-// of 16 bytes. A slice belongs to a warp that acts as a whole, or to the lowest of some lanes that act
-// without the others, so that writing needs neither atomics nor a look at what others do. It is taken with
-// the first record.
+// What lies in a trace buffer between the kernel that writes it and the host that reads it: slices, each a
+// sequence of cells of 8 bytes. A slice belongs to one lane, the lowest of those that act together, so that
+// writing needs neither atomics nor a look at what others do. It is taken with the first record.
+//
+// A record fills two cells. A trip, which is what a warp does with one stage, fills one: recording costs a
+// kernel what it costs to write the buffer to memory, and nothing else that can be measured. trip.hpp has it.
 #pragma once
 
 #include "sluice/arch/config.hpp"
@@ -28,18 +30,25 @@ enum class RecordKind : uint8_t {
   CommitsStores,    ///< a bytes, 0 where they are not known
   Marks,            ///< a name like a role's
   Names,            ///< half barrier, its name of up to eight letters in a, b
+  Trips,  ///< what the trips that follow are: half the ring's full barriers, a the count of the first, b
+          ///< TripForm
 };
 
-/// One thing that happened. Barriers are shared addresses in units of 8 bytes, which 16 bits hold.
-struct alignas(16) Record {
-  uint32_t clock;   ///< bits 0 to 31 of the SM's clock
+/// One thing that happened. Barriers are shared addresses in units of 8 bytes, which 15 bits hold. The
+/// highest bit of the first 64 is free: a trip has it.
+struct Record {
+  uint32_t clock;  ///< bits 0 to 31 of the SM's clock
+  uint16_t half;
   uint8_t clock_8;  ///< bits 32 to 39
   RecordKind kind;
-  uint16_t half;
   uint32_t a;
   uint32_t b;
 };
 static_assert(sizeof(Record) == 16);
+
+/// The unit of a slice.
+using Cell = uint64_t;
+inline constexpr uint32_t kRecordCells = sizeof(Record) / sizeof(Cell);
 
 /// Record::b of an arrival: a count for this CTA; or, with kNamed, the cluster ranks of the targets in bits 0
 /// to 15 and the count for each of them above.
@@ -66,7 +75,9 @@ struct alignas(128) SliceHead {
   uint32_t lane;
   Moment begin;
   Moment end;
-  uint32_t count;  ///< records made, those that had no room included
+  uint32_t count;  ///< records and trips made, those that had no room included
+  uint32_t lost;   ///< those
+  uint32_t cells;  ///< written
   uint32_t is_taken;
 };
 static_assert(sizeof(SliceHead) == 128);
@@ -81,7 +92,7 @@ struct alignas(128) BufferHead {
 struct Buffer {
   BufferHead* head = nullptr;
   uint32_t slices = 0;         ///< how many slices follow the head
-  uint32_t slice_records = 0;  ///< records of a slice
+  uint32_t slice_records = 0;  ///< records that a slice has room for
   uint32_t first_cta = 0;      ///< these CTAs are recorded, the others are not
   uint32_t ctas = 0;
 

@@ -16,121 +16,10 @@
 // it ends, and the host turns the first into the second.
 #pragma once
 
-#include "sluice/arch/shared_address.hpp"
-#include "sluice/trace/record.hpp"
+#include "sluice/trace/thread.hpp"
+#include "sluice/trace/trip.hpp"
 
 namespace sluice::trace {
-
-namespace detail {
-
-SLUICE_DEVICE uint64_t sm_clock() {
-  uint64_t now = 0;
-  SLUICE_PTX("mov.u64 %0, %%clock64;" : "=l"(now)::"memory");
-  return now;
-}
-
-SLUICE_DEVICE uint64_t global_timer() {
-  uint64_t now = 0;
-  SLUICE_PTX("mov.u64 %0, %%globaltimer;" : "=l"(now)::"memory");
-  return now;
-}
-
-/// A moment at which the timer has just stepped on: it counts in steps of many cycles.
-SLUICE_DEVICE Moment moment() {
-  constexpr int kMostTries = 256;
-  uint64_t const before = global_timer();
-  Moment now{sm_clock(), before};
-#pragma unroll 1
-  for (int i = 0; i < kMostTries && now.time == before; ++i) {
-    now.time = global_timer();
-    now.clock = sm_clock();
-  }
-  return now;
-}
-
-inline constexpr uint32_t kWholeWarp = 0xffffffff;
-
-SLUICE_DEVICE uint32_t active_lanes() {
-#if defined(__CUDA_ARCH__)
-  return __activemask();
-#else
-  return 1;
-#endif
-}
-
-/// These lanes, which all call it, go on as one. Something that they do as one is surer of that than a
-/// barrier.
-SLUICE_DEVICE void meet([[maybe_unused]] uint32_t lanes) {
-  SLUICE_PTX("{\n\t.reg .pred met;\n\telect.sync _|met, %0;\n\t}" ::"r"(lanes) : "memory");
-}
-
-SLUICE_DEVICE uint32_t count_lanes(uint32_t lanes) {
-#if defined(__CUDA_ARCH__)
-  return static_cast<uint32_t>(__popc(lanes));
-#else
-  return lanes;
-#endif
-}
-
-/// The lanes of `lanes`, which all call it, where `holds` does; and the bits that any of them has.
-SLUICE_DEVICE uint32_t lanes_where([[maybe_unused]] uint32_t lanes, bool holds) {
-#if defined(__CUDA_ARCH__)
-  return __ballot_sync(lanes, holds);
-#else
-  return holds;
-#endif
-}
-SLUICE_DEVICE uint32_t or_over_lanes([[maybe_unused]] uint32_t lanes, uint32_t bits) {
-#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 800
-  return __reduce_or_sync(lanes, bits);
-#else
-  return bits;
-#endif
-}
-
-SLUICE_DEVICE bool is_lowest_of(uint32_t lanes) {
-  uint32_t lower = 0;
-  SLUICE_PTX_PURE("mov.u32 %0, %%lanemask_lt;" : "=r"(lower));
-  return (lanes & lower) == 0;
-}
-
-SLUICE_DEVICE uint32_t linear_thread() {
-#if defined(__CUDA_ARCH__)
-  return threadIdx.x + blockDim.x * (threadIdx.y + blockDim.y * threadIdx.z);
-#else
-  return 0;
-#endif
-}
-
-SLUICE_DEVICE uint32_t linear_cta() {
-#if defined(__CUDA_ARCH__)
-  return blockIdx.x + gridDim.x * (blockIdx.y + gridDim.y * blockIdx.z);
-#else
-  return 0;
-#endif
-}
-
-SLUICE_DEVICE uint32_t sm_number() {
-  uint32_t number = 0;
-  SLUICE_PTX_PURE("mov.u32 %0, %%smid;" : "=r"(number));
-  return number;
-}
-
-/// The place of a barrier in a record.
-SLUICE_DEVICE uint16_t barrier_place(void const* barrier) {
-  return static_cast<uint16_t>((ptx::shared_address(barrier) & 0xffffff) / 8);
-}
-
-/// Letters `first` to `first + count - 1` of a name as a number.
-template <int Size>
-SLUICE_DEVICE constexpr uint32_t letters(char const (&name)[Size], int first, int count) {
-  uint32_t packed = 0;
-  for (int i = 0; i < count && first + i < Size; ++i)
-    packed |= static_cast<uint32_t>(static_cast<unsigned char>(name[first + i])) << (8 * i);
-  return packed;
-}
-
-}  // namespace detail
 
 class Recorder;
 
@@ -150,18 +39,14 @@ class Role {
 class Recorder {
  public:
   SLUICE_DEVICE explicit Recorder(Buffer const& buffer)
-      : buffer_(buffer),
-        lane_(detail::linear_thread() % kThreadsPerWarp),
-        is_on_(detail::linear_cta() - buffer.first_cta < buffer.ctas) {}
+      : buffer_(buffer), is_on_(detail::linear_cta() - buffer.first_cta < buffer.ctas) {}
   Recorder(Recorder const&) = delete;
   Recorder& operator=(Recorder const&) = delete;
 
   /// Closes what this lane has recorded. Each thread, by returning.
   SLUICE_DEVICE ~Recorder() {
-    if (alone_.count != 0) close(buffer_.head, alone_);
-    if (lane_ < together_.count % kLineRecords)
-      write_kept(together_.count / kLineRecords * kLineRecords + lane_);
-    if (lane_ == 0 && together_.count != 0) close(buffer_.head, together_);
+    finish_wait();
+    if (slice_.made != 0) close(slice_, buffer_.head);
   }
 
   /// Until the result's life ends the calling lanes have this role. A name has at most ten letters.
@@ -185,9 +70,10 @@ class Recorder {
   }
 
   /// The barriers of a ring: from here on they have a ring, a stage and a part. Both arrays have `stages`
-  /// barriers.
-  SLUICE_DEVICE void ring(uint64_t const* full, uint64_t const* empty, uint32_t stages) {
+  /// barriers. The result is the ring's number in this recorder.
+  SLUICE_DEVICE uint32_t ring(uint64_t const* full, uint64_t const* empty, uint32_t stages) {
     note(RecordKind::Ring, detail::barrier_place(full), detail::barrier_place(empty) | stages << 16, 0);
+    return rings_++;
   }
 
   /// What a barrier is called, in at most eight letters.
@@ -203,13 +89,15 @@ class Recorder {
 
   /// A wait that did not have to wait, or one that has just ended without wait_begins.
   SLUICE_DEVICE void wait_passes(uint64_t const* barrier, int phase) {
-    wait_passes(barrier, phase, phase & 1);
+    note_wait(RecordKind::WaitPasses, barrier, phase);
   }
   /// Before and after a wait that has to wait; by the same lanes.
   SLUICE_DEVICE void wait_begins(uint64_t const* barrier, int phase) {
-    wait_begins(barrier, phase, phase & 1);
+    note_wait(RecordKind::WaitBegins, barrier, phase);
   }
-  SLUICE_DEVICE void wait_ends(uint64_t const* barrier, int phase) { wait_ends(barrier, phase, phase & 1); }
+  SLUICE_DEVICE void wait_ends(uint64_t const* barrier, int phase) {
+    note_wait(RecordKind::WaitEnds, barrier, phase);
+  }
   /// Each calling lane arrives `count` times.
   SLUICE_DEVICE void arrives(uint64_t const* barrier, int phase, uint32_t count = 1) {
     note(RecordKind::Arrives, detail::barrier_place(barrier), static_cast<uint32_t>(phase),
@@ -219,16 +107,6 @@ class Recorder {
   SLUICE_DEVICE void arrives_at(uint64_t const* barrier, int phase, uint32_t rank) {
     note(RecordKind::Arrives, detail::barrier_place(barrier), static_cast<uint32_t>(phase),
          Arrival::at(1u << rank, detail::count_lanes(detail::active_lanes())));
-  }
-  /// The same, but each calling lane at the CTA of its own `rank`, and only where `signals` holds. Equally
-  /// many lanes go to each of them.
-  SLUICE_DEVICE void arrives_spread(uint64_t const* barrier, int phase, uint32_t rank, bool signals) {
-    uint32_t const lanes = detail::active_lanes();
-    uint32_t const ranks = detail::or_over_lanes(lanes, signals ? 1u << rank : 0);
-    uint32_t const signallers = detail::count_lanes(detail::lanes_where(lanes, signals));
-    if (ranks == 0) return;
-    note(RecordKind::Arrives, detail::barrier_place(barrier), static_cast<uint32_t>(phase),
-         Arrival::at(ranks, signallers / detail::count_lanes(ranks)));
   }
   /// Each calling lane announces bytes and arrives.
   SLUICE_DEVICE void arms(uint64_t const* barrier, int phase, uint32_t bytes) {
@@ -243,25 +121,58 @@ class Recorder {
   SLUICE_DEVICE void store_wait_ends() { note(RecordKind::StoreWaitEnds, 0, 0, 0); }
   SLUICE_DEVICE void commits_stores(uint32_t bytes) { note(RecordKind::CommitsStores, 0, bytes, 0); }
 
-  // For pipelines, which know the parity that they wait for.
-  SLUICE_DEVICE void wait_passes(uint64_t const* barrier, int phase, uint32_t parity) {
-    note(RecordKind::WaitPasses, detail::barrier_place(barrier), static_cast<uint32_t>(phase), parity);
+  // For pipelines. Of the lanes that do something together one speaks for all.
+
+  /// Does the calling lane speak for `lanes`, those that call it?
+  SLUICE_DEVICE bool speaks_for(uint32_t lanes) const { return is_on_ && detail::is_lowest_of(lanes); }
+
+  /// A wait that began at `began` and went on at `ended`; equal where it did not have to wait.
+  SLUICE_DEVICE void waited(uint16_t barrier, uint32_t phase, uint32_t parity, uint64_t began,
+                            uint64_t ended) {
+    if (began == ended) {
+      write(RecordKind::WaitPasses, barrier, phase, parity, ended);
+    } else {
+      write(RecordKind::WaitBegins, barrier, phase, parity, began);
+      write(RecordKind::WaitEnds, barrier, phase, parity, ended);
+    }
   }
-  SLUICE_DEVICE void wait_begins(uint64_t const* barrier, int phase, uint32_t parity) {
-    note(RecordKind::WaitBegins, detail::barrier_place(barrier), static_cast<uint32_t>(phase), parity);
+
+  /// The same for a stage; kept until what follows it is known.
+  SLUICE_DEVICE void waited_for_stage(uint32_t ring, uint16_t barrier, StageUse use, uint32_t parity,
+                                      uint64_t began, uint64_t ended) {
+    finish_wait();
+    uint32_t const phase = use.awaited_phase();
+    bool const is_regular = use.is_regular() && (phase & 1) == parity;
+    wait_ = {began, ended, use.count, phase, parity, ring, barrier, use.index, use.is_full, is_regular, true};
   }
-  SLUICE_DEVICE void wait_ends(uint64_t const* barrier, int phase, uint32_t parity) {
-    note(RecordKind::WaitEnds, detail::barrier_place(barrier), static_cast<uint32_t>(phase), parity);
+
+  /// An arrival as a trip and as a record tell it. No form: it is only a record; no kind: there is none.
+  struct Handing {
+    bool has_form;
+    TripForm::Arrival arrival;
+    uint32_t payload;
+    RecordKind kind;
+    uint32_t b;
+  };
+
+  /// What the next trip of a ring is compared with.
+  struct NextTrip {
+    uint32_t count = 0;
+    uint32_t form = UINT32_MAX;
+  };
+
+  /// The calling lane hands a stage on.
+  SLUICE_DEVICE void hands_on(uint32_t ring, uint16_t barrier, StageUse use, Handing const& handing,
+                              NextTrip& next) {
+    uint64_t const now = detail::sm_clock();
+    if (ends_trip(ring, use, handing, now)) {
+      write_trip(barrier, use, handing, next, now);
+    } else if (handing.kind != RecordKind::None) {
+      write(handing.kind, barrier, use.use(), handing.b, now);
+    }
   }
 
  private:
-  static constexpr uint32_t kLineRecords = 8;  ///< 128 bytes
-
-  /// A Record in registers.
-  struct Words {
-    uint32_t clock, head, a, b;
-  };
-
   template <int Size>
   SLUICE_DEVICE void note_name(RecordKind kind, char const (&name)[Size]) {
     static_assert(Size <= 11, "sluice: a name in a trace has at most 10 letters");
@@ -269,105 +180,136 @@ class Recorder {
          detail::letters(name, 6, 4));
   }
 
+  SLUICE_DEVICE void note_wait(RecordKind kind, uint64_t const* barrier, int phase) {
+    note(kind, detail::barrier_place(barrier), static_cast<uint32_t>(phase),
+         static_cast<uint32_t>(phase & 1));
+  }
+
   SLUICE_DEVICE void note_bytes(RecordKind kind, uint64_t const* barrier, int phase, uint32_t bytes) {
     note(kind, detail::barrier_place(barrier), static_cast<uint32_t>(phase),
          bytes | detail::count_lanes(detail::active_lanes()) << 24);
   }
 
-  /// Where this lane writes, alone or with its whole warp.
-  struct Place {
-    SliceHead* slice = nullptr;
-    uint32_t count = 0;  ///< records made there
+  SLUICE_DEVICE void note(RecordKind kind, uint16_t half, uint32_t a, uint32_t b) {
+    if (speaks_for(detail::active_lanes())) write(kind, half, a, b, detail::sm_clock());
+  }
+
+  /// A wait for a stage that nothing has followed yet.
+  struct LastWait {
+    uint64_t began, ended;
+    uint32_t count, phase, parity;
+    uint32_t ring;
+    uint16_t barrier;
+    uint32_t index;
+    bool is_full;
+    bool is_regular;  ///< count, index and parity fit each other
+    bool is_there;
   };
 
-  SLUICE_DEVICE void note(RecordKind kind, uint16_t half, uint32_t a, uint32_t b) {
-    if (!is_on_) return;
-    uint32_t const lanes = detail::active_lanes();
-    if (lanes == detail::kWholeWarp) {
-      note_together(kind, half, a, b);
-    } else if (detail::is_lowest_of(lanes)) {
-      if (alone_.count == 0) alone_.slice = open(buffer_);
-      if (alone_.slice != nullptr && alone_.count < buffer_.slice_records)
-        write(alone_.slice, alone_.count, make_words(kind, half, a, b));
-      ++alone_.count;
+  /// Nothing followed it that would make it a trip.
+  SLUICE_DEVICE void finish_wait() {
+    if (!wait_.is_there) return;
+    wait_.is_there = false;
+    waited(wait_.barrier, wait_.phase, wait_.parity, wait_.began, wait_.ended);
+  }
+
+  /// Do the last wait and this arrival make a trip?
+  SLUICE_DEVICE bool ends_trip(uint32_t ring, StageUse use, Handing const& handing, uint64_t now) const {
+    return wait_.is_there && handing.has_form && wait_.ring == ring && ring <= TripForm::kMaxRing &&
+           wait_.is_full != use.is_full && wait_.count - use.count <= TripForm::kMaxLag && wait_.is_regular &&
+           use.is_regular() && Trip::fits(wait_.ended - wait_.began, now - wait_.ended);
+  }
+
+  SLUICE_DEVICE void write_trip(uint16_t barrier, StageUse use, Handing const& handing, NextTrip& next,
+                                uint64_t now) {
+    TripForm const form{handing.arrival, handing.payload, wait_.count - use.count, wait_.is_full, wait_.ring};
+    if (wait_.count != next.count || form.bits() != next.form || !Trip::fits_since(now - slice_.last)) {
+      uint32_t const first = use.is_full ? barrier - use.index : wait_.barrier - wait_.index;
+      write(RecordKind::Trips, static_cast<uint16_t>(first), wait_.count, form.bits(), now);
+    }
+    wait_.is_there = false;
+    next = {wait_.count + 1, form.bits()};
+    Trip const trip{now - slice_.last, wait_.ended - wait_.began, now - wait_.ended};
+    slice_.last = now;
+    ++slice_.made;
+    if (slice_.left != 0) {
+      --slice_.left;
+      *slice_.next++ = trip.bits(wait_.ring);
+    } else {
+      ++slice_.lost;
     }
   }
 
-  /// A whole warp keeps a line of records, one in each of its first lanes, and writes it when it is full.
-  SLUICE_DEVICE void note_together(RecordKind kind, uint16_t half, uint32_t a, uint32_t b) {
-    if (together_.count == 0) together_.slice = open_together(buffer_, lane_);
-    uint32_t const place = together_.count % kLineRecords;
-    Words const words = make_words(kind, half, a, b);
-    if (lane_ == place) kept_ = words;
-    ++together_.count;
-    if (place == kLineRecords - 1 && lane_ < kLineRecords) write_kept(together_.count - kLineRecords + lane_);
+  /// What a lane has written, and the room that it still has.
+  struct Slice {
+    SliceHead* head = nullptr;
+    Cell* next = nullptr;
+    uint64_t last = 0;       ///< clock of the last record or trip
+    uint32_t left = 0;       ///< cells
+    uint32_t made = 0;       ///< records and trips
+    uint32_t lost = 0;       ///< of them, for want of room
+    bool has_asked = false;  ///< for a slice
+  };
+
+  SLUICE_DEVICE void write(RecordKind kind, uint16_t half, uint32_t a, uint32_t b, uint64_t now) {
+    // A copy, so that the slice itself can stay in registers.
+    Slice slice = slice_;
+    write_record(slice, buffer_, half | static_cast<uint32_t>(kind) << 24, a, b, now);
+    slice_ = slice;
   }
 
-  SLUICE_DEVICE static Words make_words(RecordKind kind, uint16_t half, uint32_t a, uint32_t b) {
-    uint64_t const now = detail::sm_clock();
-    return {static_cast<uint32_t>(now),
-            static_cast<uint32_t>(now >> 32 & 0xff) | static_cast<uint32_t>(kind) << 8 |
-                static_cast<uint32_t>(half) << 16,
-            a, b};
-  }
-
-  SLUICE_DEVICE void write_kept(uint32_t place) const {
-    if (together_.slice != nullptr && place < buffer_.slice_records) write(together_.slice, place, kept_);
-  }
-
-  /// As one store of 16 bytes.
-  SLUICE_DEVICE static void write([[maybe_unused]] SliceHead* slice, [[maybe_unused]] uint32_t place,
-                                  [[maybe_unused]] Words const& words) {
-#if defined(__CUDA_ARCH__)
-    reinterpret_cast<uint4*>(slice + 1)[place] = make_uint4(words.clock, words.head, words.a, words.b);
-#endif
-  }
-
-  /// Takes a slice for this lane; null if all are taken.
-  SLUICE_DEVICE_COLD static SliceHead* open([[maybe_unused]] Buffer buffer) {
-#if defined(__CUDA_ARCH__)
-    uint32_t const number = atomicAdd(&buffer.head->taken, 1u);
-    if (number >= buffer.slices) return nullptr;
-    SliceHead* const slice = buffer.slice(number);
-    slice->cta = detail::linear_cta();
-    slice->warp = detail::linear_thread() / kThreadsPerWarp;
-    slice->lane = detail::linear_thread() % kThreadsPerWarp;
-    slice->sm = detail::sm_number();
-    slice->is_taken = 1;
-    slice->begin = detail::moment();
-    return slice;
-#else
-    return nullptr;
-#endif
-  }
-
-  /// Takes one for the whole warp, whose lanes all call it.
-  SLUICE_DEVICE_COLD static SliceHead* open_together([[maybe_unused]] Buffer buffer,
-                                                     [[maybe_unused]] uint32_t lane) {
-#if defined(__CUDA_ARCH__)
-    uint64_t const slice = lane == 0 ? reinterpret_cast<uint64_t>(open(buffer)) : 0;
-    return reinterpret_cast<SliceHead*>(__shfl_sync(detail::kWholeWarp, slice, 0));
-#else
-    return nullptr;
-#endif
-  }
-
-  SLUICE_DEVICE_COLD static void close([[maybe_unused]] BufferHead* head, [[maybe_unused]] Place place) {
-#if defined(__CUDA_ARCH__)
-    if (place.slice == nullptr) {
-      atomicAdd(reinterpret_cast<unsigned long long*>(&head->lost), place.count);
+  SLUICE_DEVICE_COLD static void write_record(Slice& slice, Buffer buffer, uint32_t head, uint32_t a,
+                                              uint32_t b, uint64_t now) {
+    if (!slice.has_asked) open(slice, buffer);
+    slice.last = now;
+    ++slice.made;
+    if (slice.left < kRecordCells) {
+      slice.left = 0;
+      ++slice.lost;
       return;
     }
-    place.slice->end = detail::moment();
-    place.slice->count = place.count;
+    slice.left -= kRecordCells;
+    *slice.next++ = Cell{static_cast<uint32_t>(now)} | (Cell{head} | (now >> 32 & 0xff) << 16) << 32;
+    *slice.next++ = a | Cell{b} << 32;
+  }
+
+  /// Takes a slice, where one is left.
+  SLUICE_DEVICE static void open([[maybe_unused]] Slice& slice, [[maybe_unused]] Buffer const& buffer) {
+#if defined(__CUDA_ARCH__)
+    slice.has_asked = true;
+    uint32_t const number = atomicAdd(&buffer.head->taken, 1u);
+    if (number >= buffer.slices) return;
+    SliceHead* const head = buffer.slice(number);
+    head->cta = detail::linear_cta();
+    head->warp = detail::linear_thread() / kThreadsPerWarp;
+    head->lane = detail::linear_thread() % kThreadsPerWarp;
+    head->sm = detail::sm_number();
+    head->is_taken = 1;
+    head->begin = detail::moment();
+    slice.head = head;
+    slice.next = reinterpret_cast<Cell*>(head + 1);
+    slice.left = buffer.slice_records * kRecordCells;
+#endif
+  }
+
+  SLUICE_DEVICE_COLD static void close([[maybe_unused]] Slice slice, [[maybe_unused]] BufferHead* buffer) {
+#if defined(__CUDA_ARCH__)
+    SliceHead* const head = slice.head;
+    if (head == nullptr) {
+      atomicAdd(reinterpret_cast<unsigned long long*>(&buffer->lost), slice.made);
+      return;
+    }
+    head->count = slice.made;
+    head->lost = slice.lost;
+    head->cells = static_cast<uint32_t>(slice.next - reinterpret_cast<Cell*>(head + 1));
+    head->end = detail::moment();
 #endif
   }
 
   Buffer buffer_;
-  Place alone_;
-  Place together_;
-  Words kept_{};
-  uint32_t lane_;
+  Slice slice_;
+  uint32_t rings_ = 0;  ///< told so far
+  LastWait wait_{};
   bool is_on_;
 };
 

@@ -40,10 +40,9 @@ using RecordingError = host::Error<RecordingRule>;
 struct Extent {
   uint32_t ctas = 1;        ///< so many, from first_cta on; whole clusters, or their peers are missing
   uint32_t warps = 4;       ///< warps of a CTA that record
-  uint32_t records = 4096;  ///< records that a slice has room for, 16 bytes each
+  uint32_t records = 4096;  ///< room of a lane, 16 bytes each: a trip through a stage takes half of one
   uint32_t first_cta = 0;
-  uint32_t slices_of_warp =
-      2;  ///< lanes of a warp that record by themselves, such as a producer's elected one
+  uint32_t lanes_of_warp = 2;  ///< that record by themselves: the lowest of those that act together
 };
 
 /// A buffer in device memory, and what has been read from it.
@@ -57,18 +56,17 @@ class Recording {
   /// Makes room. The buffer is empty afterwards.
   RecordingError allocate(const Extent& extent) {
     RecordingError error;
-    if (extent.ctas == 0 || extent.warps == 0 || extent.records == 0 || extent.slices_of_warp == 0) {
-      error.set(
-          RecordingRule::NoRoom,
-          "a recording of %u CTAs, %u warps of each, %u slices of a warp and %u records of a slice holds "
-          "nothing: "
-          "ask for at least 1 of each",
-          extent.ctas, extent.warps, extent.slices_of_warp, extent.records);
+    if (extent.ctas == 0 || extent.warps == 0 || extent.records == 0 || extent.lanes_of_warp == 0) {
+      error.set(RecordingRule::NoRoom,
+                "a recording of %u CTAs, %u warps of each, %u lanes of a warp and %u records of a lane holds "
+                "nothing: "
+                "ask for at least 1 of each",
+                extent.ctas, extent.warps, extent.lanes_of_warp, extent.records);
       return error;
     }
     cudaFree(buffer_.head);
     buffer_ = Buffer{};
-    const uint32_t slices = extent.ctas * extent.warps * extent.slices_of_warp;
+    const uint32_t slices = extent.ctas * extent.warps * extent.lanes_of_warp;
     void* memory = nullptr;
     if (!check(cudaMalloc(&memory, Buffer::bytes(slices, extent.records)), "cudaMalloc", error)) return error;
     buffer_.head = static_cast<BufferHead*>(memory);
@@ -116,7 +114,8 @@ class Recording {
     return error;
   }
 
-  /// How many records the last kernel has made, and how many of them had room. Waits for the device.
+  /// How many records and trips the last kernel has made, and how many of them had room. Waits for the
+  /// device.
   RecordingError count(uint64_t* made, uint64_t* kept) const {
     RecordingError error;
     BufferHead head{};
@@ -133,7 +132,7 @@ class Recording {
     *kept = 0;
     for (const SliceHead& slice : slices) {
       *made += slice.count;
-      *kept += std::min(slice.count, buffer_.slice_records);
+      *kept += slice.count - slice.lost;
     }
     return error;
   }

@@ -17,27 +17,39 @@ class Traced {
   SLUICE_DEVICE void record_in(trace::Recorder& recorder) { recorder_ = &recorder; }
   SLUICE_DEVICE trace::Recorder* recorder() const { return recorder_; }
 
+  /// The same for a ring, which the recorder is told of.
+  SLUICE_DEVICE void record_in(trace::Recorder& recorder, uint64_t const* full, uint64_t const* empty,
+                               uint32_t stages) {
+    record_in(recorder);
+    ring_ = recorder.ring(full, empty, stages);
+  }
+
   /// Blocks until phase `phase` of `barrier` has completed, and tells whether it had to wait.
   template <class Barrier>
   SLUICE_DEVICE void wait(Barrier const& barrier, uint32_t parity, int phase, detail::WaitSite site) const {
     if (recorder_ == nullptr) return barrier.wait(parity, site);
-    uint64_t const* const word = word_of(barrier);
-    if (barrier.test_wait(parity)) {
-      recorder_->wait_passes(word, phase, parity);
-    } else {
-      uint32_t const lanes = trace::detail::active_lanes();
-      recorder_->wait_begins(word, phase, parity);
-      barrier.wait(parity, site);
-      // Those who began together end together, or their records would not meet.
-      trace::detail::meet(lanes);
-      recorder_->wait_ends(word, phase, parity);
-    }
+    bool const speaks = recorder_->speaks_for(trace::detail::active_lanes());
+    Span const span = wait_watched(barrier, parity, site);
+    if (speaks)
+      recorder_->waited(place_of(barrier), static_cast<uint32_t>(phase), parity, span.began, span.ended);
+  }
+
+  /// The same for the barrier of a stage.
+  template <class Barrier>
+  SLUICE_DEVICE void wait(Barrier const& barrier, uint32_t parity, trace::StageUse use,
+                          detail::WaitSite site) const {
+    if (recorder_ == nullptr) return barrier.wait(parity, site);
+    bool const speaks = recorder_->speaks_for(trace::detail::active_lanes());
+    Span const span = wait_watched(barrier, parity, site);
+    if (speaks) recorder_->waited_for_stage(ring_, place_of(barrier), use, parity, span.began, span.ended);
   }
 
   /// An earlier question has found the phase complete.
   template <class Barrier>
-  SLUICE_DEVICE void passed(Barrier const& barrier, uint32_t parity, int phase) const {
-    if (recorder_ != nullptr) recorder_->wait_passes(word_of(barrier), phase, parity);
+  SLUICE_DEVICE void passed(Barrier const& barrier, uint32_t parity, trace::StageUse use) const {
+    if (recorder_ == nullptr || !recorder_->speaks_for(trace::detail::active_lanes())) return;
+    uint64_t const now = trace::detail::sm_clock();
+    recorder_->waited_for_stage(ring_, place_of(barrier), use, parity, now, now);
   }
 
   /// Each calling lane is about to arrive once, in this CTA.
@@ -45,27 +57,48 @@ class Traced {
   SLUICE_DEVICE void arrives(Barrier const& barrier, int phase) const {
     if (recorder_ != nullptr) recorder_->arrives(word_of(barrier), phase);
   }
+  template <class Barrier>
+  SLUICE_DEVICE void arrives(Barrier const& barrier, trace::StageUse use) const {
+    uint32_t const lanes = trace::detail::active_lanes();
+    uint32_t const count = trace::detail::count_lanes(lanes);
+    hands_on(lanes, barrier, use,
+             {true, trace::TripForm::Here, count, trace::RecordKind::Arrives, trace::Arrival::here(count)});
+  }
 
   /// The same in the CTA of rank `rank`.
   template <class Barrier>
-  SLUICE_DEVICE void arrives_at(Barrier const& barrier, int phase, uint32_t rank) const {
-    if (recorder_ != nullptr) recorder_->arrives_at(word_of(barrier), phase, rank);
+  SLUICE_DEVICE void arrives_at(Barrier const& barrier, trace::StageUse use, uint32_t rank) const {
+    uint32_t const lanes = trace::detail::active_lanes();
+    arrives_named(lanes, barrier, use, 1u << rank, trace::detail::count_lanes(lanes));
   }
 
   /// Each calling lane for which `signals` holds is about to arrive once, in the CTA of its own `rank`.
+  /// Equally many lanes go to each of them.
   template <class Barrier>
-  SLUICE_DEVICE void arrives_spread(Barrier const& barrier, int phase, uint32_t rank, bool signals) const {
-    if (recorder_ != nullptr) recorder_->arrives_spread(word_of(barrier), phase, rank, signals);
+  SLUICE_DEVICE void arrives_spread(Barrier const& barrier, trace::StageUse use, uint32_t rank,
+                                    bool signals) const {
+    if (recorder_ == nullptr) return;
+    uint32_t const lanes = trace::detail::active_lanes();
+    uint32_t const ranks = trace::detail::or_over_lanes(lanes, signals ? 1u << rank : 0);
+    uint32_t const count = trace::detail::count_lanes(trace::detail::lanes_where(lanes, signals));
+    if (ranks != 0) {
+      arrives_named(lanes, barrier, use, ranks, count / trace::detail::count_lanes(ranks));
+    } else {
+      hands_on(lanes, barrier, use, {true, trace::TripForm::Nothing, 0, trace::RecordKind::None, 0});
+    }
   }
 
   /// Each calling lane is about to announce bytes, with an arrival or without.
   template <class Barrier>
-  SLUICE_DEVICE void arms(Barrier const& barrier, int phase, uint32_t bytes) const {
-    if (recorder_ != nullptr) recorder_->arms(word_of(barrier), phase, bytes);
+  SLUICE_DEVICE void arms(Barrier const& barrier, trace::StageUse use, uint32_t bytes) const {
+    uint32_t const lanes = trace::detail::active_lanes();
+    uint32_t const count = trace::detail::count_lanes(lanes);
+    hands_on(lanes, barrier, use,
+             {count == 1, trace::TripForm::Arms, bytes, trace::RecordKind::Arms, bytes | count << 24});
   }
   template <class Barrier>
-  SLUICE_DEVICE void expects(Barrier const& barrier, int phase, uint32_t bytes) const {
-    if (recorder_ != nullptr) recorder_->expects(word_of(barrier), phase, bytes);
+  SLUICE_DEVICE void expects(Barrier const& barrier, trace::StageUse use, uint32_t bytes) const {
+    if (recorder_ != nullptr) recorder_->expects(word_of(barrier), static_cast<int>(use.use()), bytes);
   }
 
   SLUICE_DEVICE void store_wait_begins() const {
@@ -79,12 +112,6 @@ class Traced {
   }
   /// What commits_stores says.
   SLUICE_DEVICE void stage_bytes(uint32_t bytes) { stage_bytes_ = bytes; }
-
-  /// The lanes of the calling warp are about to do something together: they meet, so that one record tells of
-  /// all.
-  SLUICE_DEVICE void gather() const {
-    if (recorder_ != nullptr) trace::detail::meet(trace::detail::kWholeWarp);
-  }
 
   /// How often something has happened, where only records need it.
   class Count {
@@ -101,27 +128,63 @@ class Traced {
    public:
     template <int Size>
     SLUICE_DEVICE Role(Traced const& traced, char const (&name)[Size], bool takes_part)
-        : recorder_(takes_part ? traced.recorder() : nullptr) {
-      if (recorder_ != nullptr) recorder_->begin_role(name);
+        : recorder_(traced.recorder()), takes_part_(takes_part) {
+      if (recorder_ != nullptr && takes_part_) recorder_->begin_role(name);
     }
     Role(Role const&) = delete;
     Role& operator=(Role const&) = delete;
     SLUICE_DEVICE ~Role() {
-      if (recorder_ != nullptr) recorder_->end_role();
+      if (recorder_ != nullptr && takes_part_) recorder_->end_role();
     }
 
    private:
-    trace::Recorder* recorder_;
+    trace::Recorder* recorder_;  // never chosen between two: the recorder could not stay in registers
+    bool takes_part_;
   };
 
  private:
+  struct Span {
+    uint64_t began, ended;
+  };
+
+  /// Waits; both ends are the same where the phase was complete.
+  template <class Barrier>
+  SLUICE_DEVICE static Span wait_watched(Barrier const& barrier, uint32_t parity, detail::WaitSite site) {
+    bool const has_to_wait = !barrier.test_wait(parity);
+    uint64_t const began = trace::detail::sm_clock();
+    if (!has_to_wait) return {began, began};
+    barrier.wait(parity, site);
+    return {began, trace::detail::sm_clock()};
+  }
+
+  template <class Barrier>
+  SLUICE_DEVICE void hands_on(uint32_t lanes, Barrier const& barrier, trace::StageUse use,
+                              trace::Recorder::Handing const& handing) const {
+    if (recorder_ != nullptr && recorder_->speaks_for(lanes))
+      recorder_->hands_on(ring_, place_of(barrier), use, handing, next_);
+  }
+
+  template <class Barrier>
+  SLUICE_DEVICE void arrives_named(uint32_t lanes, Barrier const& barrier, trace::StageUse use,
+                                   uint32_t ranks, uint32_t count) const {
+    hands_on(lanes, barrier, use,
+             {true, trace::TripForm::Named, ranks | (count - 1) << 16, trace::RecordKind::Arrives,
+              trace::Arrival::at(ranks, count)});
+  }
+
   template <class Barrier>
   SLUICE_DEVICE static uint64_t const* word_of(Barrier const& barrier) {
     return reinterpret_cast<uint64_t const*>(&barrier);
   }
+  template <class Barrier>
+  SLUICE_DEVICE static uint16_t place_of(Barrier const& barrier) {
+    return trace::detail::barrier_place(word_of(barrier));
+  }
 
   trace::Recorder* recorder_ = nullptr;
+  uint32_t ring_ = UINT32_MAX;
   uint32_t stage_bytes_ = 0;
+  mutable trace::Recorder::NextTrip next_;
 };
 
 }  // namespace sluice
