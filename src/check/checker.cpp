@@ -41,6 +41,7 @@ void Checker::receive(const event::Event& e) {
       [[fallthrough]];
     case Kind::Write:
     case Kind::Atomic:
+    case Kind::HeapFree:
     case Kind::AsyncRead:
     case Kind::AsyncWrite:
       dependent_.apply(e);

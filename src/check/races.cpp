@@ -37,6 +37,7 @@ void Races::begin_launch() {
   global_.clear();
   remote_.clear();
   forgotten_ = 0;
+  copied_from_.clear();
 }
 
 void Races::apply(const Event& e) {
@@ -48,6 +49,8 @@ void Races::apply(const Event& e) {
     case Kind::AsyncRead:
     case Kind::AsyncWrite:
       return operation_access(e);
+    case Kind::HeapFree:
+      return free_block(e);
     case Kind::CtaEnd:
       return end_cta(e);
     default:
@@ -126,6 +129,7 @@ void Races::operation_access(const Event& e) {
   const auto group = static_cast<Time>(op->group + 1);
   switch (op->kind) {
     case OperationKind::CpAsync:
+      access.repeats_copy = repeats_copy(e, address);
       access.record.stamp = {warp != nullptr ? warp->cp_async : 0, op->lanes, group};
       break;
     case OperationKind::BulkToGlobal:
@@ -145,6 +149,41 @@ void Races::operation_access(const Event& e) {
   }
   if (access.record.stamp.agent == 0) return;
   touch(access, address, e.bytes);
+}
+
+/// Whether this step of a cp.async writes what the one before it has written to the same place.
+bool Races::repeats_copy(const Event& e, uint64_t address) {
+  if (e.kind == Kind::AsyncRead) {
+    last_reader_ = e.operation;
+    last_read_ = {address, e.bytes};
+    return false;
+  }
+  const SharedPlace to = order_.place(e.cta, address);
+  const Source from = last_reader_ == e.operation ? last_read_ : Source{};
+  const auto [last, is_first] = copied_from_[to.cta].try_emplace(to.offset, from);
+  if (is_first) return false;
+  const bool same = last->second == from;
+  last->second = from;
+  return same;
+}
+
+/// What has been done to the block must be ordered before.
+void Races::free_block(const Event& e) {
+  Access access;
+  access.event = &e;
+  access.warp = &order_.warp(e);
+  access.lanes = e.lanes;
+  access.record.origin = e.origin;
+  access.record.flags = Record::kWrite;
+  const auto bytes = static_cast<uint64_t>(e.value);
+  order_.for_strands(*access.warp, e.lanes, [&](Strand& strand, uint32_t) {
+    access.strand = &strand;
+    access.record.stamp = {access.warp->agent, e.lanes, strand.time};
+    global_.for_touched(e.address(), bytes, [&](const Granule& granule, uint16_t mask, uint64_t at) {
+      compare(access, granule, mask, at);
+    });
+  });
+  global_.for_touched(e.address(), bytes, [](Granule& granule, uint16_t, uint64_t) { granule = Granule(); });
 }
 
 void Races::touch(Access& access, uint64_t address, uint64_t bytes) {
@@ -229,13 +268,16 @@ bool Races::ordered(const Access& access, const Record& older) const {
   return order_.covers(*access.warp, *access.strand, access.lanes, s.agent, s.lanes, s.time);
 }
 
-/// Two writes of the same, whichever comes last: lanes of one instruction that issue the same bulk store, or
-/// stores of threads that change nothing.
+/// Two writes of the same, whichever comes last: lanes of one instruction that issue the same bulk store,
+/// copies of the same, or stores of threads that change nothing.
 bool Races::is_harmless(const Access& access, const Record& older) const {
   if (!access.record.writes() || !older.writes()) return false;
   switch (order_.agent(access.record.stamp.agent).kind) {
     case AgentKind::BulkWrites:
       return older.stamp.agent == access.record.stamp.agent && older.stamp.time == access.record.stamp.time &&
+             older.origin == access.record.origin;
+    case AgentKind::CpAsync:
+      return access.repeats_copy && order_.agent(older.stamp.agent).kind == AgentKind::CpAsync &&
              older.origin == access.record.origin;
     case AgentKind::Warp:
       return access.event->kind == Kind::Write && !older.is_async() &&
@@ -320,6 +362,7 @@ void Races::end_cta(const Event& e) {
   const CtaOrder* const cta = order_.find_cta(e.cta);
   if (cta == nullptr) return;
   shared_.forget(SharedPlace{e.cta, 0}.key(), cta->shared_bytes);
+  copied_from_.erase(e.cta);
   if (found == remote_.end()) return;
   for (const auto& [agent, record] : found->second) {
     if (cta->at_exit.covers(order_.agents(), agent, record.stamp.lanes, record.stamp.time)) continue;

@@ -7,8 +7,10 @@
 // to be found.
 //
 // Not reported: conflicts of two strong accesses (atomics, volatile, relaxed and the like); a store that
-// finds what it stores in place already, after another one; reads of a barrier's own bytes. A generic read
-// before an asynchronous write needs no proxy fence, only order.
+// finds what it stores in place already, after another one; one copy that several threads make, by the same
+// cp.async from the same source; reads of a barrier's own bytes. A generic read before an asynchronous write
+// needs no proxy fence, only order. free() in device code is a write to the whole block, and ends its
+// history: malloc() gives the block to one after the other.
 #pragma once
 
 #include <unordered_map>
@@ -52,11 +54,14 @@ class Races {
     Record record;                 ///< without `bytes`
     bool shared = false;
     uint32_t lanes = 0;
-    bool reported = false;  ///< one finding per event is enough
+    bool repeats_copy = false;  ///< of the cp.async that has filled the place before
+    bool reported = false;      ///< one finding per event is enough
   };
 
   void thread_access(const event::Event& e);
   void operation_access(const event::Event& e);
+  bool repeats_copy(const event::Event& e, uint64_t address);
+  void free_block(const event::Event& e);
   void touch(Access& access, uint64_t address, uint64_t bytes);
   template <class F>
   void for_pieces(Access& access, uint64_t address, uint64_t bytes, F&& f);
@@ -83,6 +88,16 @@ class Races {
   Ledger& ledger_;
   Findings& findings_;
   Shadow shared_, global_;
+  /// Where a cp.async takes its bytes from; without any it fills with zeros.
+  struct Source {
+    uint64_t address = 0;
+    uint32_t bytes = 0;
+    bool operator==(const Source&) const = default;
+  };
+  uint64_t last_reader_ = 0;  ///< the operation that has read last, and what
+  Source last_read_;
+  /// By CTA and offset: the source of the last cp.async to it.
+  std::unordered_map<uint32_t, std::unordered_map<uint32_t, Source>> copied_from_;
   uint64_t forgotten_ = 0;
   /// Accesses of other CTAs to the shared memory of a CTA: the last of each agent.
   std::unordered_map<uint32_t, std::unordered_map<AgentId, Record>> remote_;

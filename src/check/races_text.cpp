@@ -57,7 +57,12 @@ void Races::report_race(Access& access, const Record& older, uint64_t address) {
   f.agent = fmt::format("cta {}", access.event->cta);
   f.spots = {{access.record.origin, "(2) " + who(access.record)}, {older.origin, "(1) " + who(older)}};
   f.why = "no chain of program order, barriers and completed copies leads from (1) to (2)";
-  if (!access.shared) {
+  if (access.event->kind == event::Kind::HeapFree) {
+    f.name = "global-race";
+    f.headline = "a block is freed, and an access to it is not ordered before";
+    f.spots[0].label = fmt::format("(2) freed by {}", lanes_text(reader.index, access.lanes));
+    f.help = "let all threads that use the block synchronise with the one that frees it";
+  } else if (!access.shared) {
     f.name = "global-race";
     f.headline = fmt::format("two accesses to {} are not ordered", place);
     f.help = "order them with a barrier, or with a release and an acquire of the right scope";

@@ -63,30 +63,37 @@ void Granule::forget_oldest_read() {
   --history_->count;
 }
 
+/// Takes from the older record the bytes on which the newer one stands for it; true if the newer one has
+/// become a part of it.
+bool Granule::give_way(Record& older, const Record& newer, bool may_merge) {
+  const auto others = static_cast<uint16_t>(~newer.bytes);
+  if (newer.writes()) {
+    if (newer.is_weak_write() || older.is_strong()) older.bytes &= others;
+    return false;
+  }
+  if (older.writes() || older.stamp.agent != newer.stamp.agent) return false;
+  const bool same = may_merge && older.ramp == newer.ramp && same_access(older, newer);
+  if (same &&
+      (older.stamp.lanes == newer.stamp.lanes || !older.ramp.is_none() || older.bytes == newer.bytes)) {
+    older.bytes |= newer.bytes;
+    older.stamp.lanes |= newer.stamp.lanes;
+    return true;
+  }
+  if (older.stamp.time <= newer.stamp.time && (older.is_strong() || !newer.is_strong()))
+    older.bytes &= static_cast<uint16_t>(~lanes_within(older, newer));
+  return false;
+}
+
 uint32_t Granule::remember(const Record& record, uint32_t most) {
   if (!record.writes() && holds(record)) return 0;
   constexpr uint16_t kWhole = 0xffff;
-  if (record.writes() && record.bytes == kWhole && history_ != nullptr && history_->users > 1)
+  if (record.is_weak_write() && record.bytes == kWhole && history_ != nullptr && history_->users > 1)
     *this = Granule();
   make_own(records().size());
   uint16_t kept = 0;
   bool merged = false;
   for (Record r : records()) {
-    if (record.writes()) {
-      r.bytes &= static_cast<uint16_t>(~record.bytes);
-    } else if (!r.writes() && r.stamp.agent == record.stamp.agent) {
-      const bool same = !merged && r.ramp == record.ramp && same_access(r, record);
-      if (same && (r.stamp.lanes == record.stamp.lanes || !r.ramp.is_none())) {
-        r.bytes |= record.bytes;
-        r.stamp.lanes |= record.stamp.lanes;
-        merged = true;
-      } else if (same && r.bytes == record.bytes) {
-        r.stamp.lanes |= record.stamp.lanes;
-        merged = true;
-      } else if (r.stamp.time <= record.stamp.time) {
-        r.bytes &= static_cast<uint16_t>(~lanes_within(r, record));
-      }
-    }
+    merged |= give_way(r, record, !merged);
     if (r.bytes != 0) history_->records()[kept++] = r;
   }
   history_->count = kept;

@@ -6,11 +6,16 @@
 // share a granule do not disturb each other. Pages exist only where something was touched. Granules that one
 // copy has touched after another remember the same, and share the memory for it.
 //
+// A record gives way to a later one where whatever races with it races with the later one, too: to a weak
+// write always, to a strong write if it is strong itself, to a read of the same lanes. So a weak access
+// outlives the atomics that follow it.
+//
 // Bounds: a granule keeps at most kMostRecords accesses that nothing has overwritten, and kFewRecords where
 // all records of global memory would otherwise take more than kFixedBytes and kTimesTouched times the pages
 // touched. Of more, the oldest read is forgotten: a race with it is then missed, nothing is reported wrongly.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <bit>
 #include <cstdint>
@@ -80,6 +85,7 @@ struct Record {
   bool writes() const { return (flags & kWrite) != 0; }
   bool is_async() const { return (flags & kAsync) != 0; }
   bool is_strong() const { return (flags & kStrong) != 0; }
+  bool is_weak_write() const { return writes() && !is_strong(); }
   bool is_narrow() const { return (flags & kNarrow) != 0; }
 };
 
@@ -122,9 +128,8 @@ class Granule {
   }
   static constexpr uint32_t kMostRecords = 48, kFewRecords = 4;
 
-  /// Remembers the access. A write takes the place of everything on its bytes; a read that of earlier reads
-  /// by the same lanes of the same agent. Returns how many accesses were forgotten so that there are not more
-  /// records than `most`.
+  /// Remembers the access, and forgets what it stands for. Returns how many others were forgotten so that
+  /// there are not more records than `most`.
   uint32_t remember(const Record& record, uint32_t most = kMostRecords);
   /// Bytes of the records of all granules.
   static uint64_t bytes_held() { return bytes_held_; }
@@ -142,6 +147,7 @@ class Granule {
   }
   static size_t bytes_of(size_t records) { return sizeof(History) + records * sizeof(Record); }
   bool holds(const Record& read) const;
+  static bool give_way(Record& older, const Record& newer, bool may_merge);
   void make_own(size_t more_than);
   void forget_oldest_read();
 
@@ -161,6 +167,16 @@ class Shadow {
       const uint64_t next = base + kGranule < end ? base + kGranule : end;
       const auto low = static_cast<uint32_t>(at - base), high = static_cast<uint32_t>(next - base);
       f(granule(base), static_cast<uint16_t>(((uint32_t{1} << high) - 1) & ~((uint32_t{1} << low) - 1)), at);
+      at = next;
+    }
+  }
+  /// The same for those granules that lie in pages which something has touched.
+  template <class F>
+  void for_touched(uint64_t first, uint64_t size, F&& f) {
+    const uint64_t end = first + size;
+    for (uint64_t at = first; at < end;) {
+      const uint64_t next = std::min(end, (at / kPage + 1) * kPage);
+      if (pages_.contains(at / kPage)) for_granules(at, next - at, f);
       at = next;
     }
   }

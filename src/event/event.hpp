@@ -33,6 +33,7 @@ enum class Kind : uint8_t {
   Read,   ///< addresses[lane], `bytes` each; semantics, scope
   Write,  ///< the same; detail = lanes that have put what was there already, one lane after another
   Atomic,
+  HeapFree,        ///< free() of device code by one lane: addresses = the block; value = its bytes
   Fence,           ///< fence and membar: semantics, scope
   ProxyFence,      ///< proxy = the one made to agree with the generic proxy; semantics, scope
   InitFence,       ///< fence.mbarrier_init

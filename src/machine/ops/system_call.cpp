@@ -15,6 +15,7 @@
 #include "machine/device.hpp"
 #include "machine/ops/access.hpp"
 #include "machine/state.hpp"
+#include "machine/units/emit.hpp"
 
 namespace sluice::machine {
 namespace {
@@ -273,6 +274,7 @@ Step deallocate(Warp& w, const Op& op, uint32_t lanes) {
     if (block == nullptr || block->kind != AllocationKind::Heap || block->first != address) {
       return wrong_free(w, lane, address);
     }
+    emit_free(w, lane, address, block->bytes);
     memory.release(address);
     w.worker().forget_cached_allocation();
   }

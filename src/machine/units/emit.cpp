@@ -66,6 +66,15 @@ void emit_issue(Worker& worker, const AsyncOp& op) {
   sink->receive(e);
 }
 
+void emit_free(Warp& w, uint32_t lane, uint64_t first, uint64_t bytes) {
+  event::Sink* const sink = listener_for(w.worker(), event::Kind::HeapFree);
+  if (sink == nullptr) return;
+  event::Event e = warp_event(w, event::Kind::HeapFree, uint32_t{1} << lane);
+  e.value = static_cast<int64_t>(bytes);
+  e.addresses = std::span<const uint64_t>(&first, 1);
+  sink->receive(e);
+}
+
 void emit_broken_rule(Warp& w, uint32_t lanes, const event::BrokenRule& rule) {
   event::Sink* const sink = listener_for(w.worker(), event::Kind::BrokenRule);
   if (sink == nullptr) return;

@@ -116,6 +116,9 @@ inline AsyncOp make_operation(Warp& w, uint32_t lane, AsyncKind kind, AsyncOp::P
 void fail_operation(Worker& worker, const AsyncOp& op, FaultKind kind, std::string message, uint64_t address,
                     const char* name = "");
 
+/// The lane returns a block of the heap of device code.
+void emit_free(Warp& w, uint32_t lane, uint64_t first, uint64_t bytes);
+
 /// Tells that the running instruction breaks a rule, if someone listens.
 void emit_broken_rule(Warp& w, uint32_t lanes, const event::BrokenRule& rule);
 
