@@ -20,6 +20,7 @@
 #include "timeline/html.hpp"
 #include "timeline/model_json.hpp"
 #include "timeline/perfetto.hpp"
+#include "timeline/svg.hpp"
 #include "timeline/table.hpp"
 
 namespace sluice::cli {
@@ -35,10 +36,10 @@ struct TimelineArguments {
   uint64_t cta = 0;
   std::optional<uint64_t> launch;
   std::string trace_file;  ///< where the trace is kept
-  std::string model_file, html_file, perfetto_file;
+  std::string model_file, html_file, svg_file, perfetto_file;
   std::vector<std::string> program;
 
-  bool writes_file() const { return !model_file.empty() || !html_file.empty() || !perfetto_file.empty(); }
+  bool writes_file() const { return !model_file.empty() || !html_file.empty() || !svg_file.empty() || !perfetto_file.empty(); }
   bool shows_table() const { return wants_table || table.log || !writes_file(); }
 };
 
@@ -137,6 +138,7 @@ std::string write_files(const TimelineArguments& a, const Shown& shown) {
   std::string wrong;
   if (!a.model_file.empty()) wrong = write(a.model_file, report::json_text(timeline::to_json(model)) + '\n');
   if (wrong.empty() && !a.html_file.empty()) wrong = write(a.html_file, timeline::to_html(model));
+  if (wrong.empty() && !a.svg_file.empty()) wrong = write(a.svg_file, timeline::to_svg(model));
   if (wrong.empty() && !a.perfetto_file.empty())
     wrong = write(a.perfetto_file, report::json_text(timeline::to_perfetto(model)) + '\n');
   return wrong;
@@ -185,7 +187,7 @@ int show_program(TimelineArguments& a) {
   if (std::string wrong = finish_run_options(a.options); !wrong.empty()) return usage_error(wrong, kCommand);
   if (is_ptx_file(a.program.front()))
     return usage_error("a PTX file cannot be shown on its own: name a program that launches it", kCommand);
-  for (const std::string& file : {a.trace_file, a.model_file, a.html_file, a.perfetto_file}) {
+  for (const std::string& file : {a.trace_file, a.model_file, a.html_file, a.svg_file, a.perfetto_file}) {
     if (!file.empty() && !std::ofstream(file))
       return usage_error(fmt::format("cannot write '{}'", file), kCommand);
   }
@@ -238,6 +240,9 @@ void add_timeline_command(Tool& tool) {
       ->check(whole_number(0))
       ->group(shown);
   command->add_option("--html", arguments->html_file, "write a page for a browser to this file")
+      ->type_name("FILE")
+      ->group(shown);
+  command->add_option("--svg", arguments->svg_file, "write a picture for a document to this file")
       ->type_name("FILE")
       ->group(shown);
   command
