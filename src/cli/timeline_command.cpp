@@ -39,7 +39,9 @@ struct TimelineArguments {
   std::string model_file, html_file, svg_file, perfetto_file;
   std::vector<std::string> program;
 
-  bool writes_file() const { return !model_file.empty() || !html_file.empty() || !svg_file.empty() || !perfetto_file.empty(); }
+  bool writes_file() const {
+    return !model_file.empty() || !html_file.empty() || !svg_file.empty() || !perfetto_file.empty();
+  }
   bool shows_table() const { return wants_table || table.log || !writes_file(); }
 };
 
