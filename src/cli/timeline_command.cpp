@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <charconv>
 #include <filesystem>
 #include <fstream>
 #include <optional>
@@ -37,6 +38,8 @@ struct TimelineArguments {
   std::optional<uint64_t> launch;
   std::string trace_file;  ///< where the trace is kept
   std::string model_file, html_file, svg_file, perfetto_file;
+  bool failed = false;  ///< a file could not be written
+  std::string tiles;    ///< of the SVG: "first-last"
   std::vector<std::string> program;
 
   bool writes_file() const {
@@ -129,6 +132,22 @@ Result<Shown> choose(const std::vector<timeline::Trace>& traces, const TimelineA
   return *std::move(best);
 }
 
+/// "3-8" or "3"; nothing for anything else.
+std::optional<timeline::TileRange> tile_range(const std::string& text) {
+  timeline::TileRange range;
+  const char* const end = text.data() + text.size();
+  auto [at, failed] = std::from_chars(text.data(), end, range.first);
+  if (failed != std::errc()) return {};
+  range.last = range.first;
+  if (at != end && *at == '-') {
+    const auto second = std::from_chars(at + 1, end, range.last);
+    if (second.ec != std::errc()) return {};
+    at = second.ptr;
+  }
+  if (at != end || range.last < range.first) return {};
+  return range;
+}
+
 /// Writes the files that are asked for; a sentence about what is wrong, or nothing.
 std::string write_files(const TimelineArguments& a, const Shown& shown) {
   const auto write = [](const std::string& file, const std::string& text) {
@@ -140,7 +159,10 @@ std::string write_files(const TimelineArguments& a, const Shown& shown) {
   std::string wrong;
   if (!a.model_file.empty()) wrong = write(a.model_file, report::json_text(timeline::to_json(model)) + '\n');
   if (wrong.empty() && !a.html_file.empty()) wrong = write(a.html_file, timeline::to_html(model));
-  if (wrong.empty() && !a.svg_file.empty()) wrong = write(a.svg_file, timeline::to_svg(model));
+  if (wrong.empty() && !a.svg_file.empty()) {
+    const auto svg = timeline::to_svg(model, tile_range(a.tiles));
+    wrong = svg ? write(a.svg_file, *svg) : "--tiles " + a.tiles + ": " + svg.error().message;
+  }
   if (wrong.empty() && !a.perfetto_file.empty())
     wrong = write(a.perfetto_file, report::json_text(timeline::to_perfetto(model)) + '\n');
   return wrong;
@@ -166,7 +188,7 @@ int show_trace(const TimelineArguments& a) {
 }
 
 /// After the program has ended.
-void tell(const TimelineArguments& a, const TemporaryFolder& folder, Voice& voice) {
+void tell(TimelineArguments& a, const TemporaryFolder& folder, Voice& voice) {
   std::vector<timeline::Trace> traces;
   const std::vector<std::string> files = files_in(folder);
   for (const std::string& file : files) {
@@ -180,8 +202,12 @@ void tell(const TimelineArguments& a, const TemporaryFolder& folder, Voice& voic
     std::error_code failed;
     fs::copy_file(files[shown->trace], a.trace_file, fs::copy_options::overwrite_existing, failed);
     if (failed) voice.say(fmt::format("error: cannot write '{}'\n", a.trace_file));
+    if (failed) a.failed = true;
   }
-  if (const std::string wrong = write_files(a, *shown); !wrong.empty()) voice.say("error: " + wrong + "\n");
+  if (const std::string wrong = write_files(a, *shown); !wrong.empty()) {
+    voice.say("error: " + wrong + "\n");
+    a.failed = true;
+  }
   if (a.shows_table()) voice.say("\n" + text_of(a, *shown) + "\n");
 }
 
@@ -200,10 +226,15 @@ int show_program(TimelineArguments& a) {
   settings.trace_folder = folder->path();
   settings.traced_ctas = {a.cta};
   a.options.before_verdict = [&](Voice& voice) { tell(a, *folder, voice); };
-  return run_program(a.options, a.program, kCommand);
+  const int status = run_program(a.options, a.program, kCommand);
+  return status == 0 && a.failed ? kExitUsage : status;
 }
 
 int show(TimelineArguments& a) {
+  if (!a.tiles.empty() && a.svg_file.empty())
+    return usage_error("--tiles says what --svg shows, and there is no --svg", kCommand);
+  if (!a.tiles.empty() && !tile_range(a.tiles))
+    return usage_error(fmt::format("--tiles takes FIRST-LAST, such as 0-23, not '{}'", a.tiles), kCommand);
   if (a.program.empty()) return usage_error("which program or trace? none is named", kCommand);
   if (is_trace(a.program.front())) {
     if (a.program.size() > 1)
@@ -246,6 +277,11 @@ void add_timeline_command(Tool& tool) {
       ->group(shown);
   command->add_option("--svg", arguments->svg_file, "write a picture for a document to this file")
       ->type_name("FILE")
+      ->group(shown);
+  command
+      ->add_option("--tiles", arguments->tiles,
+                   "the tiles in that picture, such as 0-23 (default: the first 24)")
+      ->type_name("FIRST-LAST")
       ->group(shown);
   command
       ->add_option("--perfetto", arguments->perfetto_file, "write a trace for ui.perfetto.dev to this file")

@@ -13,7 +13,7 @@ namespace {
 
 constexpr double kWidth = 900, kLabels = 130, kRight = 12, kRow = 22, kGap = 4, kHeading = 24, kAxis = 22;
 constexpr double kLeast = 0.25;  ///< narrower bars are not drawn
-constexpr size_t kMostLanes = 12, kMostArrows = 200;
+constexpr size_t kMostLanes = 12, kMostArrows = 200, kMostTiles = 24;
 
 // Class names are the kinds of the page (page/page.css), with its colours.
 constexpr std::string_view kStyle = R"(<style>
@@ -34,9 +34,30 @@ std::string escaped(std::string_view text) {
   return safe;
 }
 
+/// What is shown, in time.
+struct Window {
+  uint64_t begin = 0, end = 0;
+};
+
+/// From the first event of the first tile to the end of the last one.
+Window window_of(const Ring& ring, TileRange tiles) {
+  Window window{ring.end, ring.begin};
+  for (uint64_t tile = tiles.first; tile <= tiles.last; ++tile) {
+    const Use& use = ring.uses[tile];
+    for (const std::optional<uint64_t>& t : {use.acquired, use.filling, use.full, use.seen, use.released}) {
+      if (!t) continue;
+      window.begin = std::min(window.begin, *t);
+      window.end = std::max(window.end, *t);
+    }
+    if (!use.released) window.end = ring.end;
+  }
+  return window;
+}
+
 class Picture {
  public:
-  explicit Picture(const Model& model) : model_(model) {}
+  Picture(const Model& model, Window window, std::string caption)
+      : model_(model), window_(window), caption_(std::move(caption)) {}
 
   std::string draw() {
     warps();
@@ -54,9 +75,13 @@ class Picture {
 
  private:
   double x(uint64_t t) const {
-    const double share = static_cast<double>(t) / static_cast<double>(std::max<uint64_t>(1, model_.end));
+    const uint64_t inside = std::clamp(t, window_.begin, window_.end) - window_.begin;
+    const double share = static_cast<double>(inside) / static_cast<double>(length());
     return kLabels + share * (kWidth - kLabels - kRight);
   }
+
+  uint64_t length() const { return std::max<uint64_t>(1, window_.end - window_.begin); }
+  bool shows(uint64_t t) const { return window_.begin <= t && t <= window_.end; }
 
   void heading(const char* text) {
     y_ += kHeading;
@@ -82,6 +107,7 @@ class Picture {
       body_ += fmt::format("<text x=\"{:.2f}\" y=\"{}\">{}</text>\n", left + 4, y + 15, escaped(text));
   }
   void tick(const char* kind, double y, uint64_t t) {
+    if (!shows(t)) return;
     body_ += fmt::format("<rect class=\"{}\" x=\"{:.2f}\" y=\"{}\" width=\"2\" height=\"{}\" rx=\"1\"/>\n",
                          kind, x(t) - 1, y + 1, kRow - 2);
   }
@@ -127,6 +153,8 @@ class Picture {
     std::vector<uint64_t> ends;
     std::vector<double> rows;
     for (const Copy& copy : model_.copies) {
+      copy_rows_.push_back(0);
+      if (copy.issued > window_.end || copy.landed.value_or(window_.end) < window_.begin) continue;
       const auto free =
           std::find_if(ends.begin(), ends.end(), [&](uint64_t end) { return end <= copy.issued; });
       size_t lane = static_cast<size_t>(free - ends.begin());
@@ -136,7 +164,7 @@ class Picture {
         rows.push_back(row(fmt::format("in flight {}", lane + 1)));
       }
       ends[lane] = std::max(ends[lane], copy.landed.value_or(copy.issued));
-      copy_rows_.push_back(rows[lane]);
+      copy_rows_.back() = rows[lane];
       bar("copy", rows[lane], copy.issued, ends[lane], "");
     }
   }
@@ -164,30 +192,34 @@ class Picture {
 
   /// From what completed a phase to the wait that it ended; none where they would cover the picture.
   void arrows() {
-    const auto has_cause = [](const Wait& wait) { return wait.ended_by != CauseKind::None && wait.end; };
+    const auto has_cause = [&](const Wait& wait) {
+      return wait.ended_by != CauseKind::None && wait.end && shows(*wait.end);
+    };
     const auto count = std::count_if(model_.waits.begin(), model_.waits.end(), has_cause);
     if (static_cast<size_t>(count) > kMostArrows) return;
     for (const Wait& wait : model_.waits) {
       if (!has_cause(wait) || wait.agent == kNone) continue;
       const bool is_arrival = wait.ended_by == CauseKind::Arrival;
-      if (is_arrival && model_.arrivals[wait.cause].agent == kNone) continue;
+      if (is_arrival && (model_.arrivals[wait.cause].agent == kNone || !shows(model_.arrivals[wait.cause].t)))
+        continue;
       const double from =
           (is_arrival ? agent_rows_[model_.arrivals[wait.cause].agent] : copy_rows_[wait.cause]) + 11;
       const double to = agent_rows_[wait.agent] + 11;
       const double begin = x(is_arrival ? model_.arrivals[wait.cause].t : *wait.end), end = x(*wait.end);
+      const double bend = std::min(18.0, kWidth - 2 - std::max(begin, end));
       body_ += fmt::format(
           "<path class=\"arrow\" d=\"M{0:.2f} {1}C{2:.2f} {1} {3:.2f} {4} {5:.2f} {4}\"/>"
           "<path class=\"tip\" d=\"M{5:.2f} {4}l5 -3v6z\"/>\n",
-          begin, from, begin + 18, end + 18, to, end);
+          begin, from, begin + bend, end + bend, to, end);
     }
   }
 
   std::string axis(double bottom) const {
     uint64_t step = 1;
-    while (model_.end / step > 8) step *= 10;
-    if (model_.end / step < 2) step = std::max<uint64_t>(1, step / 5);
+    for (int i = 0; length() / step > 8; ++i)
+      step = i % 3 == 1 ? step / 2 * 5 : step * 2;  // 1, 2, 5, 10, ...
     std::string text;
-    for (uint64_t t = 0; t <= model_.end; t += step) {
+    for (uint64_t t = (window_.begin + step - 1) / step * step; t <= window_.end; t += step) {
       text += fmt::format(
           "<path class=\"grid\" d=\"M{0:.2f} {1}V{2}\"/><text class=\"faint\" x=\"{0:.2f}\" "
           "y=\"14\">{3}</text>\n",
@@ -196,7 +228,7 @@ class Picture {
     return text + fmt::format("<text class=\"faint\" x=\"10\" y=\"14\">{}</text>\n",
                               model_.clock == "ns" ? "ns" : "steps");
   }
-  static std::string legend(double y) {
+  std::string legend(double y) const {
     constexpr std::pair<const char*, const char*> kEntries[] = {{"starved", "waits on full"},
                                                                 {"blocked", "waits on empty"},
                                                                 {"arm", "arms"},
@@ -213,10 +245,15 @@ class Picture {
       text += fmt::format("<text class=\"faint\" x=\"{}\" y=\"{}\">{}</text>\n", x + 14, y, words);
       x += 32 + 6.2 * static_cast<double>(std::string_view(words).size());
     }
+    if (!caption_.empty())
+      text += fmt::format("<text class=\"faint\" x=\"{}\" y=\"{}\" text-anchor=\"end\">{}</text>\n",
+                          kWidth - kRight, y, escaped(caption_));
     return text;
   }
 
   const Model& model_;
+  const Window window_;
+  const std::string caption_;
   double y_ = kAxis;
   std::string body_;
   std::vector<double> agent_rows_, copy_rows_;
@@ -224,8 +261,17 @@ class Picture {
 
 }  // namespace
 
-std::string to_svg(const Model& model) {
-  return Picture(model).draw();
+Result<std::string> to_svg(const Model& model, std::optional<TileRange> tiles) {
+  const size_t count = model.rings.empty() ? 0 : model.rings.front().uses.size();
+  if (tiles && tiles->last >= count)
+    return Error{count == 0 ? "there are no tiles: no ring of stages was recognised"
+                            : fmt::format("there is no tile {}: the ring has {}", tiles->last, count),
+                 ""};
+  if (!tiles && count > kMostTiles) tiles = TileRange{0, kMostTiles - 1};
+  if (!tiles) return Picture(model, {0, model.end}, "").draw();
+  return Picture(model, window_of(model.rings.front(), *tiles),
+                 fmt::format("tiles {} to {} of {}", tiles->first, tiles->last, count))
+      .draw();
 }
 
 }  // namespace sluice::timeline
