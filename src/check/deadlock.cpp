@@ -118,7 +118,8 @@ std::string Deadlock::waits_text() const {
     const Barrier* const b = barrier_of(w);
     if (b == nullptr || !told.insert(b).second) continue;
     if (told.size() > 4) break;
-    text += (text.empty() ? "" : "\n") + ledger_.state_of(*b);
+    if (!text.empty()) text += '\n';
+    text += ledger_.state_of(*b);
   }
   return text;
 }

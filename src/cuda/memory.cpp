@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <cstring>
 #include <limits>
+#include <utility>
 
 namespace sluice::cuda {
 namespace {
@@ -56,7 +57,13 @@ Status Memory::allocate(uint64_t bytes, Origin origin, int device, unsigned flag
   const auto first = arena_.allocate(bytes, kAlignment, arena_kind(origin));
   if (!first) return cudaErrorMemoryAllocation;
   if (counts) used += bytes;
-  buffers_[*first] = {*first, bytes, origin, device, flags, next_id_++, pool};
+  buffers_[*first] = {.first = *first,
+                      .bytes = bytes,
+                      .origin = origin,
+                      .device = device,
+                      .flags = flags,
+                      .id = next_id_++,
+                      .pool = pool};
   *out = reinterpret_cast<void*>(*first);
   return kOk;
 }
@@ -65,14 +72,23 @@ Status Memory::release(const void* pointer, std::initializer_list<Origin> allowe
   if (pointer == nullptr) return kOk;
   const auto it = buffers_.find(address_of(pointer));
   if (it == buffers_.end()) return cudaErrorInvalidValue;
-  const Buffer& buffer = it->second;
+  Buffer& buffer = it->second;
   if (std::find(allowed.begin(), allowed.end(), buffer.origin) == allowed.end()) return cudaErrorInvalidValue;
+  if (buffer.of_graph) return std::exchange(buffer.returned, true) ? cudaErrorInvalidValue : kOk;
   if (buffer.origin == Origin::Device || buffer.origin == Origin::Pool) {
     used_[static_cast<size_t>(buffer.device)] -= buffer.bytes;
   }
   arena_.release(buffer.first);
   buffers_.erase(it);
   return kOk;
+}
+
+void Memory::keep_for_graph(const void* pointer) {
+  buffers_.at(address_of(pointer)).of_graph = true;
+}
+
+void Memory::take_for_graph(const void* pointer) {
+  if (const auto it = buffers_.find(address_of(pointer)); it != buffers_.end()) it->second.returned = false;
 }
 
 Status Memory::enter_host(void* pointer, uint64_t bytes, unsigned flags) {
@@ -83,7 +99,8 @@ Status Memory::enter_host(void* pointer, uint64_t bytes, unsigned flags) {
   const bool overlaps = find(pointer) != nullptr || (next != buffers_.end() && next->first < first + bytes);
   if (overlaps) return cudaErrorHostMemoryAlreadyRegistered;
   if (!arena_.enter_host_range(pointer, bytes)) return cudaErrorInvalidValue;
-  buffers_[first] = {first, bytes, Origin::HostEntered, 0, flags, next_id_++, nullptr};
+  buffers_[first] = {
+      .first = first, .bytes = bytes, .origin = Origin::HostEntered, .flags = flags, .id = next_id_++};
   return kOk;
 }
 
@@ -97,8 +114,11 @@ Status Memory::leave_host(void* pointer) {
 }
 
 void Memory::add_symbol(uint64_t first, uint64_t bytes, int device, bool managed) {
-  buffers_[first] = {first,      bytes,  managed ? Origin::Managed : Origin::Symbol, device, 0,
-                     next_id_++, nullptr};
+  buffers_[first] = {.first = first,
+                     .bytes = bytes,
+                     .origin = managed ? Origin::Managed : Origin::Symbol,
+                     .device = device,
+                     .id = next_id_++};
 }
 
 void Memory::remove_symbol(uint64_t first) {

@@ -38,6 +38,8 @@ struct Buffer {
   unsigned flags = 0;          ///< of the allocating call
   uint64_t id = 0;             ///< unique in the process
   const void* pool = nullptr;  ///< handle of the pool
+  bool of_graph = false;       ///< of an allocation node: stays at its address, for the graph to run again
+  bool returned = false;       ///< such memory, freed outside of the graph since the node ran
 
   bool on_host() const { return origin == Origin::HostPinned || origin == Origin::HostEntered; }
 };
@@ -78,6 +80,10 @@ class Memory {
                   const void* pool = nullptr);
   /// Frees what one of `allowed` calls made; null is fine. cudaErrorInvalidValue for anything else.
   Status release(const void* pointer, std::initializer_list<Origin> allowed);
+  /// The buffer is an allocation node's: freeing it does not give its address to others.
+  void keep_for_graph(const void* pointer);
+  /// The node runs: its memory may be used, and freed, again.
+  void take_for_graph(const void* pointer);
   Status enter_host(void* pointer, uint64_t bytes, unsigned flags);
   Status leave_host(void* pointer);
   /// A module's variable, which the machine has placed.

@@ -101,6 +101,7 @@ Status allocate_from_pool(Process& process, Stream& stream, CUmemoryPool handle,
   pool->used_high = std::max(pool->used_high, used);
   pool->reserved_high = std::max(pool->reserved_high, used);
   if (stream.capture == nullptr) return kOk;
+  process.memory.keep_for_graph(*out);
   return process.streams.submit(stream, GraphAllocation{bytes, pool->device, *out});
 }
 

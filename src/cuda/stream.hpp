@@ -32,6 +32,7 @@ struct Capture {
   std::thread::id thread;
   bool invalidated = false;
   std::vector<Stream*> streams;
+  std::vector<CUgraphNode> left_behind;  ///< last nodes of streams that were destroyed meanwhile
 };
 
 struct Stream {
@@ -96,7 +97,8 @@ class Streams {
 
  private:
   Status capture_operation(Stream& stream, Operation operation);
-  Status leave_capture(Stream& stream);
+  /// Ends the stream's capture for all streams that take part.
+  void leave_capture(Stream& stream);
   bool any_blocking_capture(int device) const;
 
   Process& process_;

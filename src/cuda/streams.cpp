@@ -60,9 +60,13 @@ Status Streams::create(int device, unsigned flags, int priority, CUstream* out) 
 Status Streams::destroy(CUstream handle) {
   Stream* stream = streams_.find(handle);
   if (stream == nullptr) return cudaErrorInvalidResourceHandle;
-  if (stream->capture != nullptr) {
-    stream->capture->invalidated = true;
-    (void)leave_capture(*stream);
+  if (Capture* const capture = stream->capture.get(); capture != nullptr && capture->origin == stream) {
+    capture->invalidated = true;
+    leave_capture(*stream);
+  } else if (capture != nullptr) {
+    std::erase(capture->streams, stream);
+    capture->left_behind.insert(capture->left_behind.end(), stream->dependencies.begin(),
+                                stream->dependencies.end());
   }
   streams_.take(handle);
   return kOk;
@@ -184,9 +188,12 @@ Status Streams::submit(Stream& stream, Operation operation) {
       return kOk;
     }
     Status operator()(ChildGraph& child) const { return process.graphs.run(*child.graph, stream); }
-    Status operator()(GraphAllocation&) const { return kOk; }
     // MODEL: memory of allocation nodes stays at its address, so that the graph can run again; a free node
     // does nothing.
+    Status operator()(GraphAllocation& allocation) const {
+      process.memory.take_for_graph(allocation.address);
+      return kOk;
+    }
     Status operator()(GraphFree&) const { return kOk; }
   };
   return std::visit(Execute{*this, process_, stream}, operation);
@@ -288,8 +295,7 @@ Status Streams::begin_capture(Stream& stream, CUstreamCaptureMode mode, CUgraph 
   return kOk;
 }
 
-// Ends the stream's capture for all streams that take part.
-Status Streams::leave_capture(Stream& stream) {
+void Streams::leave_capture(Stream& stream) {
   const std::shared_ptr<Capture> capture = stream.capture;
   for (Stream* other : capture->streams) {
     other->capture = nullptr;
@@ -302,7 +308,6 @@ Status Streams::leave_capture(Stream& stream) {
       event->dependencies.clear();
     }
   }
-  return kOk;
 }
 
 Status Streams::end_capture(Stream& stream, CUgraph* out) {
@@ -328,15 +333,16 @@ Status Streams::end_capture(Stream& stream, CUgraph* out) {
       if (reached.insert(edge.from).second) open.push_back(edge.from);
     }
   }
-  bool joined = true;
-  for (const Stream* other : capture->streams) {
-    for (CUgraphNode node : other->dependencies) joined = joined && reached.count(node) != 0;
-  }
+  const auto is_reached = [&](CUgraphNode node) { return reached.contains(node); };
+  const bool joined = std::ranges::all_of(capture->left_behind, is_reached) &&
+                      std::ranges::all_of(capture->streams, [&](const Stream* other) {
+                        return std::ranges::all_of(other->dependencies, is_reached);
+                      });
 
   const Status status = capture->invalidated ? cudaErrorStreamCaptureInvalidated
                         : joined             ? cudaSuccess
                                              : cudaErrorStreamCaptureUnjoined;
-  (void)leave_capture(stream);
+  leave_capture(stream);
   if (status == kOk) {
     *out = capture->graph;
   } else if (capture->owns_graph) {

@@ -122,6 +122,10 @@ cudaError_t launch(cudaStream_t stream) {
   return cudaGetLastError();
 }
 
+void host_function(void*) {}
+
+void callback(cudaStream_t, cudaError_t, void*) {}
+
 CUresult attribute_of(CUfunction function) {
   int value = 0;
   return cuFuncGetAttribute(&value, CU_FUNC_ATTRIBUTE_NUM_REGS, function);
@@ -159,10 +163,8 @@ const Call kCalls[] = {
     RUNTIME(cudaMemsetAsync(h.memory, 0, 64, h.dead_stream)),
     RUNTIME(cudaMallocAsync(&g_pointer, 64, h.dead_stream)),
     RUNTIME(cudaFreeAsync(h.memory, h.dead_stream)),
-    RUNTIME(cudaLaunchHostFunc(
-        h.dead_stream, [](void*) {}, nullptr)),
-    RUNTIME(cudaStreamAddCallback(
-        h.dead_stream, [](cudaStream_t, cudaError_t, void*) {}, nullptr, 0)),
+    RUNTIME(cudaLaunchHostFunc(h.dead_stream, host_function, nullptr)),
+    RUNTIME(cudaStreamAddCallback(h.dead_stream, callback, nullptr, 0)),
     RUNTIME(launch(h.dead_stream)),
     RUNTIME(launch(wild())),
     RUNTIME(launch(as<cudaStream_t>(h.event))),
@@ -234,12 +236,15 @@ const Call kCalls[] = {
     DRIVER(cuMemPoolDestroy(h.dead_pool)),
 };
 
+constexpr unsigned kLimit = 30;  ///< seconds for a call that may never return
+
 /// Makes the call in a child and prints what came of it: an error's name, or the signal that ended the child.
 /// What lives has to work still.
 void make_call(const Call& call) {
   std::fflush(stdout);
   const pid_t child = fork();
   if (child == 0) {
+    alarm(kLimit);
     Handles handles = make();
     std::printf("%s = ", call.text);
     std::fflush(stdout);

@@ -124,6 +124,69 @@ void capture(int* data) {
   cudaStreamDestroy(side);
 }
 
+/// What a capture forked to may go before the capture ends, once it is joined back.
+void capture_with_helpers(int* data) {
+  std::puts("-- capture whose second stream and events go before its end");
+  cudaStream_t main_stream = nullptr, side = nullptr;
+  cudaEvent_t fork = nullptr, join = nullptr;
+  cudaStreamCreateWithFlags(&main_stream, cudaStreamNonBlocking);
+  SHOW(cudaStreamBeginCapture(main_stream, cudaStreamCaptureModeGlobal));
+  SHOW(cudaStreamCreateWithFlags(&side, cudaStreamNonBlocking));
+  cudaEventCreateWithFlags(&fork, cudaEventDisableTiming);
+  cudaEventCreateWithFlags(&join, cudaEventDisableTiming);
+  SHOW(cudaMemsetAsync(data, 0, sizeof(int), main_stream));
+  SHOW(cudaEventRecord(fork, main_stream));
+  SHOW(cudaStreamWaitEvent(side, fork, 0));
+  add<<<1, 32, 0, side>>>(data, 2);
+  SHOW(cudaEventRecord(join, side));
+  SHOW(cudaStreamWaitEvent(main_stream, join, 0));
+  SHOW(cudaStreamDestroy(side));
+  SHOW(cudaEventDestroy(fork));
+  SHOW(cudaEventDestroy(join));
+  add<<<1, 1, 0, main_stream>>>(data, 1);
+  cudaGraph_t graph = nullptr;
+  SHOW(cudaStreamEndCapture(main_stream, &graph));
+  size_t nodes = 0;
+  SHOW(cudaGraphGetNodes(graph, nullptr, &nodes));
+  SHOW_NUMBER(nodes);
+  cudaGraphExec_t exec = nullptr;
+  SHOW(cudaGraphInstantiate(&exec, graph, 0));
+  SHOW(cudaGraphLaunch(exec, main_stream));
+  SHOW(cudaStreamSynchronize(main_stream));
+  SHOW_NUMBER(read(data));
+  SHOW(cudaGraphExecDestroy(exec));
+  SHOW(cudaGraphDestroy(graph));
+  SHOW(cudaStreamDestroy(main_stream));
+}
+
+/// Memory that a graph allocates and does not free: whoever has it frees it, and the graph runs again.
+void graph_memory_freed_outside(int* data) {
+  std::puts("-- memory of a graph that is freed outside");
+  cudaStream_t stream = nullptr;
+  cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking);
+  SHOW(cudaStreamBeginCapture(stream, cudaStreamCaptureModeGlobal));
+  int* memory = nullptr;
+  SHOW(cudaMallocAsync(&memory, sizeof(int), stream));
+  SHOW(cudaMemsetAsync(memory, 0, sizeof(int), stream));
+  add<<<1, 32, 0, stream>>>(memory, 3);
+  SHOW(cudaMemcpyAsync(data, memory, sizeof(int), cudaMemcpyDeviceToDevice, stream));
+  cudaGraph_t graph = nullptr;
+  SHOW(cudaStreamEndCapture(stream, &graph));
+  cudaGraphExec_t exec = nullptr;
+  SHOW(cudaGraphInstantiate(&exec, graph, 0));
+  for (const bool in_order : {true, false, true}) {
+    cudaMemset(data, 0, sizeof(int));
+    SHOW(cudaGraphLaunch(exec, stream));
+    SHOW(in_order ? cudaFreeAsync(memory, stream) : cudaStreamSynchronize(stream));
+    if (!in_order) SHOW(cudaFree(memory));
+    SHOW(cudaStreamSynchronize(stream));
+    SHOW_NUMBER(read(data));
+  }
+  SHOW(cudaGraphExecDestroy(exec));
+  SHOW(cudaGraphDestroy(graph));
+  SHOW(cudaStreamDestroy(stream));
+}
+
 void explicit_graph(int* data) {
   std::puts("-- explicit graph");
   cudaGraph_t graph = nullptr;
@@ -191,6 +254,8 @@ int main() {
   cudaMalloc(&data, sizeof(int));
   streams_and_events(data);
   capture(data);
+  capture_with_helpers(data);
+  graph_memory_freed_outside(data);
   explicit_graph(data);
   SHOW(cudaFree(data));
   SHOW(cudaDeviceSynchronize());

@@ -506,6 +506,7 @@ SLUICE_RUNTIME(cudaGraphAddMemAllocNode, cudaGraphNode_t* out, cudaGraph_t graph
         s != kOk) {
       return s;
     }
+    p.memory.keep_for_graph(allocation.address);
     given->dptr = allocation.address;
     return add_node(p, out, graph, dependencies, nullptr, count, allocation);
   });
