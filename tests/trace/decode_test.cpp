@@ -202,8 +202,9 @@ TEST(Trip, forms_and_trips_are_what_they_were_before_they_became_bits) {
   EXPECT_EQ(Trip::of(bits).since, trip.since);
   EXPECT_EQ(Trip::of(bits).wait, trip.wait);
   EXPECT_EQ(Trip::of(bits).hold, trip.hold);
-  EXPECT_TRUE(Trip::fits(0x7ffff, 0x7ffff) && Trip::fits_since(0xfffff));
-  EXPECT_FALSE(Trip::fits(0x80000, 0) || Trip::fits(0, 0x80000) || Trip::fits_since(0x100000));
+  EXPECT_TRUE(trip.fits());
+  for (const Trip& longer : {Trip{0x100000, 0, 0}, Trip{0, 0x80000, 0}, Trip{0, 0, 0x80000}})
+    EXPECT_FALSE(longer.fits());
 }
 
 /// A slice of a ring of 3 stages with its full barriers at 100, in CTA 0.

@@ -129,46 +129,61 @@ class Recorder {
   /// A wait that began at `began` and went on at `ended`; equal where it did not have to wait.
   SLUICE_DEVICE void waited(uint16_t barrier, uint32_t phase, uint32_t parity, uint64_t began,
                             uint64_t ended) {
-    if (began == ended) {
-      write(RecordKind::WaitPasses, barrier, phase, parity, ended);
-    } else {
-      write(RecordKind::WaitBegins, barrier, phase, parity, began);
-      write(RecordKind::WaitEnds, barrier, phase, parity, ended);
-    }
+    Slice slice = slice_;
+    write_wait(slice, buffer_, barrier, phase, parity, began, ended);
+    slice_ = slice;
   }
 
   /// The same for a stage; kept until what follows it is known.
   SLUICE_DEVICE void waited_for_stage(uint32_t ring, uint16_t barrier, StageUse use, uint32_t parity,
                                       uint64_t began, uint64_t ended) {
     finish_wait();
-    uint32_t const phase = use.awaited_phase();
-    bool const is_regular = use.is_regular() && (phase & 1) == parity;
-    wait_ = {began, ended, use.count, phase, parity, ring, barrier, use.index, use.is_full, is_regular, true};
+    wait_ = {began, ended, use, ring, parity, barrier, true};
   }
 
-  /// An arrival as a trip and as a record tell it. No form: it is only a record; no kind: there is none.
+  /// An arrival that hands a stage on, as a trip tells it (`form` without its lag, or kNoForm) and as a
+  /// record does (`kind` None: there is none).
   struct Handing {
-    bool has_form;
-    TripForm::Arrival arrival;
-    uint32_t payload;
+    static constexpr uint32_t kNoForm = UINT32_MAX;
+
+    uint32_t form;
     RecordKind kind;
     uint32_t b;
   };
 
-  /// What the next trip of a ring is compared with.
+  /// The next trip of a ring, if it is like the last one.
   struct NextTrip {
+    uint32_t form = Handing::kNoForm - 1;
     uint32_t count = 0;
-    uint32_t form = UINT32_MAX;
+    uint32_t parity = 0;
+    uint32_t wait_index = 0;
+    uint32_t arrival_index = 0;
   };
 
-  /// The calling lane hands a stage on.
+  /// The calling lane hands a stage of ring `ring` on.
   SLUICE_DEVICE void hands_on(uint32_t ring, uint16_t barrier, StageUse use, Handing const& handing,
                               NextTrip& next) {
     uint64_t const now = detail::sm_clock();
-    if (ends_trip(ring, use, handing, now)) {
-      write_trip(barrier, use, handing, next, now);
-    } else if (handing.kind != RecordKind::None) {
-      write(handing.kind, barrier, use.use(), handing.b, now);
+    Trip const trip{now - slice_.last, wait_.ended - wait_.began, now - wait_.ended};
+    uint32_t const form = handing.form | (wait_.use.count - use.count) << TripForm::kLagShift;
+    // No branches: this is the way of nearly all.
+    bool const is_like = (wait_.is_there & (wait_.ring == ring) & (form == next.form)) &
+                         ((wait_.use.count == next.count) & (wait_.parity == next.parity)) &
+                         ((wait_.use.index == next.wait_index) & (use.index == next.arrival_index));
+    if (is_like & trip.fits() & (slice_.left != 0)) {
+      --slice_.left;
+      ++slice_.made;
+      slice_.last = now;
+      detail::store_cached(slice_.next++, trip.bits(ring));
+      wait_.is_there = false;
+      step(next, use.stages);
+    } else {
+      Slice slice = slice_;
+      NextTrip after = next;
+      if (write_handing(slice, buffer_, wait_, {ring, barrier, use, handing, now}, after))
+        wait_.is_there = false;
+      slice_ = slice;
+      next = after;
     }
   }
 
@@ -191,18 +206,18 @@ class Recorder {
   }
 
   SLUICE_DEVICE void note(RecordKind kind, uint16_t half, uint32_t a, uint32_t b) {
-    if (speaks_for(detail::active_lanes())) write(kind, half, a, b, detail::sm_clock());
+    uint32_t const lanes = detail::active_lanes();
+    if (speaks_for(lanes)) write(kind, half, a, b, detail::sm_clock());
+    detail::meet(lanes);
   }
 
   /// A wait for a stage that nothing has followed yet.
   struct LastWait {
     uint64_t began, ended;
-    uint32_t count, phase, parity;
+    StageUse use;
     uint32_t ring;
+    uint32_t parity;
     uint16_t barrier;
-    uint32_t index;
-    bool is_full;
-    bool is_regular;  ///< count, index and parity fit each other
     bool is_there;
   };
 
@@ -210,37 +225,20 @@ class Recorder {
   SLUICE_DEVICE void finish_wait() {
     if (!wait_.is_there) return;
     wait_.is_there = false;
-    waited(wait_.barrier, wait_.phase, wait_.parity, wait_.began, wait_.ended);
+    waited(wait_.barrier, wait_.use.awaited_phase(), wait_.parity, wait_.began, wait_.ended);
   }
 
-  /// Do the last wait and this arrival make a trip?
-  SLUICE_DEVICE bool ends_trip(uint32_t ring, StageUse use, Handing const& handing, uint64_t now) const {
-    return wait_.is_there && handing.has_form && wait_.ring == ring && ring <= TripForm::kMaxRing &&
-           wait_.is_full != use.is_full && wait_.count - use.count <= TripForm::kMaxLag && wait_.is_regular &&
-           use.is_regular() && Trip::fits(wait_.ended - wait_.began, now - wait_.ended);
-  }
-
-  SLUICE_DEVICE void write_trip(uint16_t barrier, StageUse use, Handing const& handing, NextTrip& next,
-                                uint64_t now) {
-    TripForm const form{handing.arrival, handing.payload, wait_.count - use.count, wait_.is_full, wait_.ring};
-    if (wait_.count != next.count || form.bits() != next.form || !Trip::fits_since(now - slice_.last)) {
-      uint32_t const first = use.is_full ? barrier - use.index : wait_.barrier - wait_.index;
-      write(RecordKind::Trips, static_cast<uint16_t>(first), wait_.count, form.bits(), now);
-    }
-    wait_.is_there = false;
-    next = {wait_.count + 1, form.bits()};
-    Trip const trip{now - slice_.last, wait_.ended - wait_.began, now - wait_.ended};
-    slice_.last = now;
-    ++slice_.made;
-    if (slice_.left != 0) {
-      --slice_.left;
-      *slice_.next++ = trip.bits(wait_.ring);
-    } else {
-      ++slice_.lost;
+  SLUICE_DEVICE static void step(NextTrip& next, uint32_t stages) {
+    ++next.count;
+    if (++next.arrival_index == stages) next.arrival_index = 0;
+    if (++next.wait_index == stages) {
+      next.wait_index = 0;
+      next.parity ^= 1;
     }
   }
 
-  /// What a lane has written, and the room that it still has.
+  /// What a lane has written, and the room that it still has. Functions that are not inlined get a copy, so
+  /// that the slice itself can stay in registers.
   struct Slice {
     SliceHead* head = nullptr;
     Cell* next = nullptr;
@@ -252,10 +250,69 @@ class Recorder {
   };
 
   SLUICE_DEVICE void write(RecordKind kind, uint16_t half, uint32_t a, uint32_t b, uint64_t now) {
-    // A copy, so that the slice itself can stay in registers.
     Slice slice = slice_;
-    write_record(slice, buffer_, half | static_cast<uint32_t>(kind) << 24, a, b, now);
+    write_record(slice, buffer_, head_of(kind, half), a, b, now);
     slice_ = slice;
+  }
+
+  SLUICE_DEVICE_COLD static void write_wait(Slice& slice, Buffer buffer, uint16_t barrier, uint32_t phase,
+                                            uint32_t parity, uint64_t began, uint64_t ended) {
+    if (began == ended) {
+      write_record(slice, buffer, head_of(RecordKind::WaitPasses, barrier), phase, parity, ended);
+    } else {
+      write_record(slice, buffer, head_of(RecordKind::WaitBegins, barrier), phase, parity, began);
+      write_record(slice, buffer, head_of(RecordKind::WaitEnds, barrier), phase, parity, ended);
+    }
+  }
+
+  /// Where and when a stage is handed on.
+  struct HandedOn {
+    uint32_t ring;
+    uint16_t barrier;
+    StageUse use;
+    Handing handing;
+    uint64_t now;
+  };
+
+  /// Writes what is not like the trip before: a trip with a record before it, or the arrival alone. True
+  /// where the wait is told with it.
+  SLUICE_DEVICE_COLD static bool write_handing(Slice& slice, Buffer buffer, LastWait wait, HandedOn on,
+                                               NextTrip& next) {
+    uint32_t const lag = wait.use.count - on.use.count;
+    Trip const trip{0, wait.ended - wait.began, on.now - wait.ended};
+    bool const is_trip = wait.is_there && on.handing.form != Handing::kNoForm && wait.ring == on.ring &&
+                         on.ring <= TripForm::kMaxRing && wait.use.is_full != on.use.is_full &&
+                         lag <= TripForm::kMaxLag && wait.use.is_regular() && on.use.is_regular() &&
+                         (wait.use.awaited_phase() & 1) == wait.parity && trip.fits();
+    if (!is_trip) {
+      if (on.handing.kind != RecordKind::None)
+        write_record(slice, buffer, head_of(on.handing.kind, on.barrier), on.use.use(), on.handing.b, on.now);
+      return false;
+    }
+    if (slice.has_asked && slice.left == 0) {
+      ++slice.made;
+      ++slice.lost;
+      return true;
+    }
+    next = {on.handing.form | lag << TripForm::kLagShift, wait.use.count, wait.parity, wait.use.index,
+            on.use.index};
+    uint32_t const first = on.use.is_full ? on.barrier - on.use.index : wait.barrier - wait.use.index;
+    write_record(slice, buffer, head_of(RecordKind::Trips, static_cast<uint16_t>(first)), next.count,
+                 next.form, on.now);
+    ++slice.made;
+    if (slice.left != 0) {
+      --slice.left;
+      detail::store_cached(slice.next++, trip.bits(on.ring));
+    } else {
+      ++slice.lost;
+    }
+    step(next, on.use.stages);
+    return true;
+  }
+
+  /// Bits 32 to 63 of a record, without its clock.
+  SLUICE_DEVICE static uint32_t head_of(RecordKind kind, uint16_t half) {
+    return half | static_cast<uint32_t>(kind) << 24;
   }
 
   SLUICE_DEVICE_COLD static void write_record(Slice& slice, Buffer buffer, uint32_t head, uint32_t a,
@@ -269,8 +326,9 @@ class Recorder {
       return;
     }
     slice.left -= kRecordCells;
-    *slice.next++ = Cell{static_cast<uint32_t>(now)} | (Cell{head} | (now >> 32 & 0xff) << 16) << 32;
-    *slice.next++ = a | Cell{b} << 32;
+    detail::store_cached(slice.next++,
+                         Cell{static_cast<uint32_t>(now)} | (Cell{head} | (now >> 32 & 0xff) << 16) << 32);
+    detail::store_cached(slice.next++, a | Cell{b} << 32);
   }
 
   /// Takes a slice, where one is left.

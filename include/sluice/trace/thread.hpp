@@ -44,6 +44,18 @@ SLUICE_DEVICE uint32_t active_lanes() {
 #endif
 }
 
+/// These lanes, which all call it, go on as one.
+SLUICE_DEVICE void meet([[maybe_unused]] uint32_t lanes) {
+#if defined(__CUDA_ARCH__)
+  // Not a statement in PTX: the compiler might write that twice. A constant mask costs next to nothing.
+  if (lanes == 0xffffffff) {
+    __syncwarp();
+  } else if ((lanes & (lanes - 1)) != 0) {
+    __syncwarp(lanes);
+  }
+#endif
+}
+
 SLUICE_DEVICE uint32_t count_lanes(uint32_t lanes) {
 #if defined(__CUDA_ARCH__)
   return static_cast<uint32_t>(__popc(lanes));
@@ -94,6 +106,14 @@ SLUICE_DEVICE uint32_t sm_number() {
   uint32_t number = 0;
   SLUICE_PTX_PURE("mov.u32 %0, %%smid;" : "=r"(number));
   return number;
+}
+
+/// Stores to global memory, by way of lines that the L2 cache gives up last: memory that is read at full
+/// speed loses far more to a line written between the reads than the line's bytes.
+SLUICE_DEVICE void store_cached([[maybe_unused]] uint64_t* to, [[maybe_unused]] uint64_t value) {
+  uint64_t policy = 0;
+  SLUICE_PTX_PURE("createpolicy.fractional.L2::evict_last.b64 %0, 1.0;" : "=l"(policy));
+  SLUICE_PTX("st.global.L2::cache_hint.u64 [%0], %1, %2;" ::"l"(to), "l"(value), "l"(policy) : "memory");
 }
 
 /// The place of a barrier in a record.

@@ -30,6 +30,7 @@ class Traced {
     if (recorder_ == nullptr) return barrier.wait(parity, site);
     bool const speaks = recorder_->speaks_for(trace::detail::active_lanes());
     Span const span = wait_watched(barrier, parity, site);
+    Together const together;
     if (speaks)
       recorder_->waited(place_of(barrier), static_cast<uint32_t>(phase), parity, span.began, span.ended);
   }
@@ -41,15 +42,19 @@ class Traced {
     if (recorder_ == nullptr) return barrier.wait(parity, site);
     bool const speaks = recorder_->speaks_for(trace::detail::active_lanes());
     Span const span = wait_watched(barrier, parity, site);
+    Together const together;
     if (speaks) recorder_->waited_for_stage(ring_, place_of(barrier), use, parity, span.began, span.ended);
   }
 
   /// An earlier question has found the phase complete.
   template <class Barrier>
   SLUICE_DEVICE void passed(Barrier const& barrier, uint32_t parity, trace::StageUse use) const {
-    if (recorder_ == nullptr || !recorder_->speaks_for(trace::detail::active_lanes())) return;
-    uint64_t const now = trace::detail::sm_clock();
-    recorder_->waited_for_stage(ring_, place_of(barrier), use, parity, now, now);
+    if (recorder_ == nullptr) return;
+    Together const together;
+    if (recorder_->speaks_for(together.lanes)) {
+      uint64_t const now = trace::detail::sm_clock();
+      recorder_->waited_for_stage(ring_, place_of(barrier), use, parity, now, now);
+    }
   }
 
   /// Each calling lane is about to arrive once, in this CTA.
@@ -59,17 +64,18 @@ class Traced {
   }
   template <class Barrier>
   SLUICE_DEVICE void arrives(Barrier const& barrier, trace::StageUse use) const {
-    uint32_t const lanes = trace::detail::active_lanes();
-    uint32_t const count = trace::detail::count_lanes(lanes);
-    hands_on(lanes, barrier, use,
-             {true, trace::TripForm::Here, count, trace::RecordKind::Arrives, trace::Arrival::here(count)});
+    Together const together;
+    uint32_t const count = trace::detail::count_lanes(together.lanes);
+    hands_on(together, barrier, use,
+             {form_of(use, trace::TripForm::Here, count), trace::RecordKind::Arrives,
+              trace::Arrival::here(count)});
   }
 
   /// The same in the CTA of rank `rank`.
   template <class Barrier>
   SLUICE_DEVICE void arrives_at(Barrier const& barrier, trace::StageUse use, uint32_t rank) const {
-    uint32_t const lanes = trace::detail::active_lanes();
-    arrives_named(lanes, barrier, use, 1u << rank, trace::detail::count_lanes(lanes));
+    Together const together;
+    arrives_named(together, barrier, use, 1u << rank, trace::detail::count_lanes(together.lanes));
   }
 
   /// Each calling lane for which `signals` holds is about to arrive once, in the CTA of its own `rank`.
@@ -78,23 +84,26 @@ class Traced {
   SLUICE_DEVICE void arrives_spread(Barrier const& barrier, trace::StageUse use, uint32_t rank,
                                     bool signals) const {
     if (recorder_ == nullptr) return;
-    uint32_t const lanes = trace::detail::active_lanes();
-    uint32_t const ranks = trace::detail::or_over_lanes(lanes, signals ? 1u << rank : 0);
-    uint32_t const count = trace::detail::count_lanes(trace::detail::lanes_where(lanes, signals));
+    Together const together;
+    uint32_t const ranks = trace::detail::or_over_lanes(together.lanes, signals ? 1u << rank : 0);
+    uint32_t const count = trace::detail::count_lanes(trace::detail::lanes_where(together.lanes, signals));
     if (ranks != 0) {
-      arrives_named(lanes, barrier, use, ranks, count / trace::detail::count_lanes(ranks));
+      arrives_named(together, barrier, use, ranks, count / trace::detail::count_lanes(ranks));
     } else {
-      hands_on(lanes, barrier, use, {true, trace::TripForm::Nothing, 0, trace::RecordKind::None, 0});
+      hands_on(together, barrier, use,
+               {form_of(use, trace::TripForm::Nothing, 0), trace::RecordKind::None, 0});
     }
   }
 
   /// Each calling lane is about to announce bytes, with an arrival or without.
   template <class Barrier>
   SLUICE_DEVICE void arms(Barrier const& barrier, trace::StageUse use, uint32_t bytes) const {
-    uint32_t const lanes = trace::detail::active_lanes();
-    uint32_t const count = trace::detail::count_lanes(lanes);
-    hands_on(lanes, barrier, use,
-             {count == 1, trace::TripForm::Arms, bytes, trace::RecordKind::Arms, bytes | count << 24});
+    Together const together;
+    uint32_t const count = trace::detail::count_lanes(together.lanes);
+    uint32_t const form = form_of(use, trace::TripForm::Arms, bytes);
+    hands_on(together, barrier, use,
+             {count == 1 ? form : trace::Recorder::Handing::kNoForm, trace::RecordKind::Arms,
+              bytes | count << 24});
   }
   template <class Barrier>
   SLUICE_DEVICE void expects(Barrier const& barrier, trace::StageUse use, uint32_t bytes) const {
@@ -157,19 +166,36 @@ class Traced {
     return {began, trace::detail::sm_clock()};
   }
 
+  /// The lanes that come here together, and go on together when the object's life ends: one of them may have
+  /// had more to do.
+  struct Together {
+    uint32_t lanes = trace::detail::active_lanes();
+
+    Together() = default;
+    Together(Together const&) = delete;
+    Together& operator=(Together const&) = delete;
+    SLUICE_DEVICE ~Together() { trace::detail::meet(lanes); }
+  };
+
   template <class Barrier>
-  SLUICE_DEVICE void hands_on(uint32_t lanes, Barrier const& barrier, trace::StageUse use,
+  SLUICE_DEVICE void hands_on(Together const& together, Barrier const& barrier, trace::StageUse use,
                               trace::Recorder::Handing const& handing) const {
-    if (recorder_ != nullptr && recorder_->speaks_for(lanes))
+    if (recorder_ != nullptr && recorder_->speaks_for(together.lanes))
       recorder_->hands_on(ring_, place_of(barrier), use, handing, next_);
   }
 
   template <class Barrier>
-  SLUICE_DEVICE void arrives_named(uint32_t lanes, Barrier const& barrier, trace::StageUse use,
+  SLUICE_DEVICE void arrives_named(Together const& together, Barrier const& barrier, trace::StageUse use,
                                    uint32_t ranks, uint32_t count) const {
-    hands_on(lanes, barrier, use,
-             {true, trace::TripForm::Named, ranks | (count - 1) << 16, trace::RecordKind::Arrives,
+    hands_on(together, barrier, use,
+             {form_of(use, trace::TripForm::Named, ranks | (count - 1) << 16), trace::RecordKind::Arrives,
               trace::Arrival::at(ranks, count)});
+  }
+
+  /// What the trips are that such an arrival ends.
+  SLUICE_DEVICE uint32_t form_of(trace::StageUse use, trace::TripForm::Arrival arrival,
+                                 uint32_t payload) const {
+    return trace::TripForm{arrival, payload, 0, !use.is_full, ring_}.bits();
   }
 
   template <class Barrier>

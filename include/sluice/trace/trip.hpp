@@ -39,6 +39,7 @@ struct TripForm {
   };
 
   static constexpr uint32_t kPayloadBits = 21;
+  static constexpr uint32_t kLagShift = 23;
   static constexpr uint32_t kMaxLag = 7;
   static constexpr uint32_t kMaxRing = 15;
 
@@ -49,11 +50,12 @@ struct TripForm {
   uint32_t ring;        ///< number of the ring in the recorder
 
   SLUICE_HOST_DEVICE constexpr uint32_t bits() const {
-    return payload | arrival << 21 | lag << 23 | static_cast<uint32_t>(waits_for_full) << 26 | ring << 27;
+    return payload | arrival << 21 | lag << kLagShift | static_cast<uint32_t>(waits_for_full) << 26 |
+           ring << 27;
   }
   SLUICE_HOST_DEVICE static constexpr TripForm of(uint32_t bits) {
-    return {static_cast<Arrival>(bits >> 21 & 3), bits & 0x1fffff, bits >> 23 & 7, (bits >> 26 & 1) != 0,
-            bits >> 27 & 15};
+    return {static_cast<Arrival>(bits >> 21 & 3), bits & 0x1fffff, bits >> kLagShift & 7,
+            (bits >> 26 & 1) != 0, bits >> 27 & 15};
   }
 };
 
@@ -67,11 +69,10 @@ struct Trip {
   uint64_t wait;   ///< how long it waited; 0: it did not have to
   uint64_t hold;   ///< from the wait's end to this one's
 
-  /// Can a trip be written that waited and held so long?
-  SLUICE_HOST_DEVICE static constexpr bool fits(uint64_t wait, uint64_t hold) {
-    return ((wait | hold) >> kSpanBits) == 0;
+  /// Can it be written?
+  SLUICE_HOST_DEVICE constexpr bool fits() const {
+    return ((since >> kSinceBits) | ((wait | hold) >> kSpanBits)) == 0;
   }
-  SLUICE_HOST_DEVICE static constexpr bool fits_since(uint64_t since) { return (since >> kSinceBits) == 0; }
 
   SLUICE_HOST_DEVICE constexpr Cell bits(uint32_t ring) const {
     return kIsTrip | Cell{ring} << 58 | since << 38 | wait << 19 | hold;
