@@ -9,8 +9,8 @@
 #include <functional>
 #include <vector>
 
-#include "../unit_layer2/ring_kernels.hpp"
 #include "protocol.hpp"
+#include "record_kernel.hpp"
 #include "sluice/arch/cp_async_bulk.hpp"
 #include "sluice/pipeline.hpp"
 #include "sluice/trace.hpp"
@@ -18,7 +18,6 @@
 namespace trace_tests {
 namespace {
 
-using ring_kernels::Case;
 using sluice::trace::Decoded;
 using sluice::trace::EventKind;
 using sluice::trace::Extent;
@@ -27,30 +26,6 @@ using sluice::trace::Recorder;
 constexpr int kTileInts = 256;
 constexpr uint32_t kTileBytes = kTileInts * sizeof(int);
 constexpr uint64_t kBetweenCtas = 2000;  // the timer of an older driver steps a microsecond at a time
-
-/// Starts a kernel whose last argument is a trace buffer and gives what it recorded to `judge`.
-template <class... Parameters, class... Arguments>
-std::string record(void (*kernel)(Parameters...), const sluice::LaunchShape& shape, const Extent& extent,
-                   const std::function<std::string(const Decoded&)>& judge, Arguments&&... arguments) {
-  sluice::trace::Recording recording;
-  if (const auto error = recording.allocate(extent)) return error.text;
-  const std::string wrong = ring_kernels::run_kernel(kernel, shape, arguments..., recording.buffer());
-  if (!wrong.empty()) return wrong;
-  uint64_t made = 0;
-  uint64_t kept = 0;
-  if (const auto error = recording.count(&made, &kept)) return error.text;
-  sluice::trace::Launched launched;
-  launched.kernel = "kernel";
-  launched.grid = {shape.grid.x, shape.grid.y, shape.grid.z};
-  launched.cta = {shape.cta.x, shape.cta.y, shape.cta.z};
-  launched.cluster = {shape.cluster.x, shape.cluster.y, shape.cluster.z};
-  if (const auto error = recording.read(launched)) return error.text;
-  const Decoded& trace = recording.launches()[0];
-  // A wait whose end had no room is left out as well.
-  if (trace.left_out < made - kept || trace.left_out > made - kept + trace.recorded_ctas * 32)
-    return "left out: " + std::to_string(trace.left_out) + " of " + std::to_string(made - kept);
-  return judge(trace);
-}
 
 // --- layer 1
 
@@ -471,7 +446,7 @@ std::string run_all() {
   if (cudaMalloc(&in, 4 * kTileBytes) != cudaSuccess || cudaMalloc(&out, 4 * kTileBytes) != cudaSuccess)
     return "no memory";
   cudaMemset(in, 0, 4 * kTileBytes);
-  const Case cases[] = {
+  std::vector<Case> cases = {
       {"several_ctas", [&] { return several_ctas(in); }},
       {"last_ctas", [&] { return last_ctas(in); }},
       {"cluster_of_2", [&] { return cluster<2>(in); }},
@@ -485,13 +460,14 @@ std::string run_all() {
       {"barriers_by_hand", barriers_by_hand},
       {"wrong_state", wrong_state},
   };
+  add_trip_cases(cases);
   int failed = 0;
   for (const Case& test : cases) {
     const std::string wrong = test.run();
     std::printf("%-18s %s\n", test.name.c_str(), wrong.empty() ? "ok" : wrong.c_str());
     failed += !wrong.empty();
   }
-  std::printf("%zu cases, %d failed\n", std::size(cases), failed);
+  std::printf("%zu cases, %d failed\n", cases.size(), failed);
   return failed == 0 ? "" : "failed";
 }
 
