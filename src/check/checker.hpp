@@ -5,7 +5,9 @@
 // found when a launch has ended.
 #pragma once
 
+#include <functional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "check/deadlock.hpp"
@@ -28,6 +30,9 @@ class Checker : public event::Sink {
   event::KindMask wants() const override { return event::kAllKinds; }
   void receive(const event::Event& e) override;
 
+  /// `f` is called with each finding of a launch that will be told on its own, while the event that shows it
+  /// is received.
+  void on_finding(std::function<void(const Finding&)> f) { findings_.on_finding(std::move(f)); }
   /// Whether the launch has shown an error.
   bool has_error() const { return findings_.has_error(); }
   /// Adds what ended the launch before its threads did: the machine found it, at the place `origin`.

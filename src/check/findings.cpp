@@ -79,7 +79,10 @@ void Findings::add(Finding finding) {
     ++known.times;
     return;
   }
-  if (list.size() < kMostDistinct) list.push_back({std::move(finding)});
+  if (list.size() == kMostDistinct) return;
+  list.push_back({std::move(finding)});
+  const bool is_consequence = &list == &errors_ && errors_.size() > 1;
+  if (on_finding_ && !is_consequence) on_finding_(list.back().finding);
 }
 
 std::string Findings::where() const {

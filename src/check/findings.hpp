@@ -7,7 +7,9 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "event/event.hpp"
@@ -37,6 +39,8 @@ class Findings {
   /// Adds a finding; equal ones (name and places) are counted.
   void add(Finding finding);
   bool has_error() const { return !errors_.empty(); }
+  /// `f` is called with each finding that will be told on its own, when it is found.
+  void on_finding(std::function<void(const Finding&)> f) { on_finding_ = std::move(f); }
   /// What is to be told about the launch; forgets it.
   std::vector<report::Diagnostic> take();
 
@@ -60,6 +64,7 @@ class Findings {
   const event::Origins* origins_ = nullptr;
   std::string kernel_;
   std::vector<Counted> errors_, warnings_;
+  std::function<void(const Finding&)> on_finding_;
 };
 
 /// A function of a readable symbol without what the compiler adds: "cuda::ptx::mbarrier_arrive" for

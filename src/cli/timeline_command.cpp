@@ -33,6 +33,7 @@ constexpr const char* kCommand = "sluice timeline";
 struct TimelineArguments {
   RunOptions options;
   timeline::TableOptions table;
+  bool no_check = false;
   bool wants_table = false;
   uint64_t cta = 0;
   std::optional<uint64_t> launch;
@@ -224,6 +225,7 @@ int show_program(TimelineArguments& a) {
   cuda::Settings& settings = a.options.settings;
   settings.tool = "timeline";
   settings.trace_folder = folder->path();
+  settings.checked_timeline = !a.no_check;
   settings.traced_ctas = {a.cta};
   a.options.before_verdict = [&](Voice& voice) { tell(a, *folder, voice); };
   const int status = run_program(a.options, a.program, kCommand);
@@ -289,6 +291,10 @@ void add_timeline_command(Tool& tool) {
       ->group(shown);
   command->add_option("--trace", arguments->trace_file, "keep the trace in this file")
       ->type_name("FILE")
+      ->group(shown);
+  command
+      ->add_flag("--no-check", arguments->no_check,
+                 "do not look for what `sluice check` finds, and mark nothing")
       ->group(shown);
   command->add_option("--model", arguments->model_file, "write what was recognised to this file as JSON")
       ->type_name("FILE")

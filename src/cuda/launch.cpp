@@ -13,6 +13,7 @@
 
 #include "base/host_clock.hpp"
 #include "check/checker.hpp"
+#include "cuda/checked_recording.hpp"
 #include "cuda/crash_guard.hpp"
 #include "cuda/device_queries.hpp"
 #include "cuda/phases.hpp"
@@ -377,8 +378,7 @@ Status run_kernel(Process& process, const KernelCall& call, bool overlaps_previo
   (void)device_limit(process, CU_LIMIT_MALLOC_HEAP_SIZE, &heap_bytes);
   request.options.heap_bytes = heap_bytes;
   request.options.record_phases = !settings.phases_file.empty();
-  request.listener =
-      process.recorder != nullptr ? static_cast<event::Sink*>(process.recorder.get()) : process.checker.get();
+  request.listener = process.listener();
   std::mutex print_mutex;
   request.print = [&](std::string_view text) {
     const std::lock_guard lock(print_mutex);
@@ -418,6 +418,8 @@ Status run_kernel(Process& process, const KernelCall& call, bool overlaps_previo
   }
   ++process.launch_ordinal;
   const bool explained = tell_findings(process, result->fault);
+  if (process.checked_recording != nullptr) process.checked_recording->finish(result->fault, request);
+  if (process.recorder != nullptr) process.recorder->finish();
   if (result->fault.kind == FaultKind::None) return kOk;
 
   const bool time_is_over = result->fault.kind == FaultKind::Timeout && settings.timeout_seconds > 0 &&

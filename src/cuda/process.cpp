@@ -15,6 +15,7 @@
 
 #include "base/lifetime.hpp"
 #include "check/checker.hpp"
+#include "cuda/checked_recording.hpp"
 #include "cuda/visible_devices.hpp"
 #include "timeline/recorder.hpp"
 
@@ -79,13 +80,14 @@ Process::Process()
   machine.set_kernel_options(
       {.lazy_unsupported = settings.lazy_unsupported, .without_data = settings.no_data});
   pthread_atfork(nullptr, nullptr, [] { get().after_fork(); });
-  if (settings.tool == "check") {
+  if (settings.tool == "check" || settings.checked_timeline) {
     checker = std::make_unique<check::Checker>();
     if (settings.uninit != "off" && !settings.no_data) machine.memory().follow_definedness();
   }
   if (!settings.trace_folder.empty()) {
     recorder = std::make_unique<timeline::Recorder>(timeline::RecorderOptions{
         .file = fmt::format("{}/{}.trace", settings.trace_folder, getpid()), .ctas = settings.traced_ctas});
+    if (checker != nullptr) checked_recording = std::make_unique<CheckedRecording>(*checker, *recorder);
   }
   if (machine.memory().ready()) return;
   report::Diagnostic diagnostic;
@@ -98,6 +100,11 @@ Process::Process()
 }
 
 Process::~Process() = default;
+
+event::Sink* Process::listener() const {
+  if (checked_recording != nullptr) return checked_recording.get();
+  return recorder != nullptr ? static_cast<event::Sink*>(recorder.get()) : checker.get();
+}
 
 void Process::after_fork() {
   new (&mutex) std::recursive_mutex;

@@ -56,6 +56,8 @@ struct Pool {
   std::map<int, uint64_t> attributes;
 };
 
+class CheckedRecording;
+
 class Process {
  public:
   static Process& get();
@@ -66,8 +68,11 @@ class Process {
   DeviceProfile profile;
   std::vector<int> visible;  ///< the devices that the program sees
   machine::Device machine;
-  std::unique_ptr<check::Checker> checker;       ///< of `sluice check`, else null
+  std::unique_ptr<check::Checker> checker;       ///< of `sluice check`, and of a timeline that is checked
   std::unique_ptr<timeline::Recorder> recorder;  ///< of `sluice timeline`, else null
+  std::unique_ptr<CheckedRecording> checked_recording;  ///< where there are both
+  /// Who hears the events of launches; null: nobody.
+  event::Sink* listener() const;
   Memory memory;
   Code code;
   Streams streams;

@@ -36,6 +36,7 @@ void for_each_member(SettingsType& s, Visit visit) {
   visit("verbosity", s.verbosity);
   visit("phases_file", s.phases_file);
   visit("trace_folder", s.trace_folder);
+  visit("checked_timeline", s.checked_timeline);
   visit("traced_ctas", s.traced_ctas);
   visit("report_directory", s.report_directory);
 }

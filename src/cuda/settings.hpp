@@ -39,6 +39,7 @@ struct Settings {
   int verbosity = 0;           ///< 1: a line per launch, 2: also a line per call
   std::string phases_file;   ///< a JSON record per launch is appended: phases of every mbarrier; empty: none
   std::string trace_folder;  ///< of `timeline`: each process leaves its trace there, PID.trace
+  bool checked_timeline = false;      ///< `timeline` marks what `check` finds
   std::vector<uint64_t> traced_ctas;  ///< linear CTAs that are recorded
   std::string report_directory;  ///< where processes under test leave their reports; empty: text on stderr
 };

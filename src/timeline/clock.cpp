@@ -71,6 +71,17 @@ uint64_t Clock::advance(const Event& e) {
   return time;
 }
 
+uint64_t Clock::time_at(const Event& e) const {
+  const auto cta = ctas_.find(e.cta);
+  if (cta == ctas_.end()) return now_;
+  const auto found = cta->second.warps.find(e.warp);
+  if (found == cta->second.warps.end()) return now_;
+  const WarpTime& warp = found->second;
+  uint64_t time = 0;
+  for_lanes(e.lanes, [&](uint32_t lane) { time = std::max(time, warp.lanes[lane].time); });
+  return time + (e.steps > warp.steps ? e.steps - warp.steps : 0);
+}
+
 void Clock::set(WarpTime& warp, uint32_t lanes, uint64_t time) {
   for_lanes(lanes, [&](uint32_t lane) { warp.lanes[lane].time = time; });
   now_ = std::max(now_, time);

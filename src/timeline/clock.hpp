@@ -58,6 +58,8 @@ class Clock {
   uint64_t waiting_since(uint32_t cta, uint32_t warp, BarrierPlace place, uint64_t fallback) const;
   /// The phase that a wait with this parity stands for which has not been satisfied.
   uint64_t open_phase(BarrierPlace place, uint64_t parity) const;
+  /// When the lanes of the event are at its instruction, which may be one that has no time of its own.
+  uint64_t time_at(const event::Event& e) const;
   /// The latest time that has been given out in this launch.
   uint64_t now() const { return now_; }
 

@@ -65,6 +65,7 @@ const char* word_of(OperationKind kind) {
 }  // namespace
 
 Recorder::~Recorder() {
+  finish();
   if (file_ != nullptr) std::fclose(file_);
 }
 
@@ -108,6 +109,7 @@ void Recorder::receive(const Event& e) {
 // --- launches -----------------------------------------------------------------------------------------
 
 void Recorder::begin_launch(const Event& e) {
+  finish();
   const event::LaunchDetails& d = *e.details;
   if (file_ == nullptr) {
     file_ = std::fopen(options_.file.c_str(), "w");
@@ -136,10 +138,17 @@ void Recorder::begin_launch(const Event& e) {
 void Recorder::end_launch(const Event& e) {
   if (file_ == nullptr) return;
   flush_arrival();
-  write(fmt::format(R"({{"kind":"end","t":{},"failed":{},"left_out":{}}})", clock_.now(), e.value != 0,
+  origins_ = nullptr;
+  has_ended_ = true;
+  has_failed_ = e.value != 0;
+}
+
+void Recorder::finish() {
+  if (!has_ended_) return;
+  has_ended_ = false;
+  write(fmt::format(R"({{"kind":"end","t":{},"failed":{},"left_out":{}}})", clock_.now(), has_failed_,
                     left_out_));
   std::fflush(file_);
-  origins_ = nullptr;
 }
 
 bool Recorder::is_recorded(const Event& e) {
@@ -310,6 +319,12 @@ void Recorder::name_barrier(uint32_t offset) {
   const std::string name = event::barrier_name(*origins_, offset);
   if (!name.empty())
     write(fmt::format(R"({{"kind":"name","barrier":{},"name":{}}})", offset, json_string(name)));
+}
+
+void Recorder::mark(const Event& e, const std::string& name, const std::string& text) {
+  if (file_ == nullptr || ctas_.count(e.cta) == 0 || e.lanes == 0) return mark(name, text);
+  write_record(head("mark", e, clock_.time_at(e)) +
+               fmt::format(R"(,"name":{},"text":{}}})", json_string(name), json_string(text)));
 }
 
 void Recorder::mark(const std::string& name, const std::string& text) {

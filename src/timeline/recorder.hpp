@@ -36,8 +36,12 @@ class Recorder : public event::Sink {
   event::KindMask wants() const override;
   void receive(const event::Event& e) override;
 
-  /// Records a finding about the launch that runs, at the latest time known.
+  /// Records a finding about the launch that runs, or has ended last: at the event that shows it, which may
+  /// be of a kind that is not recorded, or at the latest time known.
+  void mark(const event::Event& e, const std::string& name, const std::string& text);
   void mark(const std::string& name, const std::string& text);
+  /// No more marks will come for the launch that has ended.
+  void finish();
 
  private:
   /// An arrival that waits for the bytes announced by the same instruction, which are told beside it.
@@ -67,8 +71,9 @@ class Recorder : public event::Sink {
   RecorderOptions options_;
   Clock clock_;
   std::FILE* file_ = nullptr;
-  uint64_t records_ = 0;   ///< written, of all launches
-  uint64_t left_out_ = 0;  ///< of this launch
+  uint64_t records_ = 0;                         ///< written, of all launches
+  uint64_t left_out_ = 0;                        ///< of this launch
+  bool has_ended_ = false, has_failed_ = false;  ///< the launch whose end is to be written
   uint32_t launches_ = 0;
   const event::Origins* origins_ = nullptr;
   std::set<uint32_t> clusters_;                              ///< of interest, in this launch

@@ -106,10 +106,12 @@ class Picture {
     if (width > 8 + 7.0 * static_cast<double>(text.size()))
       body_ += fmt::format("<text x=\"{:.2f}\" y=\"{}\">{}</text>\n", left + 4, y + 15, escaped(text));
   }
-  void tick(const char* kind, double y, uint64_t t) {
+  void tick(const char* kind, double y, uint64_t t, const std::string& words = "") {
     if (!shows(t)) return;
-    body_ += fmt::format("<rect class=\"{}\" x=\"{:.2f}\" y=\"{}\" width=\"2\" height=\"{}\" rx=\"1\"/>\n",
-                         kind, x(t) - 1, y + 1, kRow - 2);
+    const std::string title = words.empty() ? "" : fmt::format("<title>{}</title>", escaped(words));
+    body_ += fmt::format(
+        "<rect class=\"{}\" x=\"{:.2f}\" y=\"{}\" width=\"{}\" height=\"{}\" rx=\"1\">{}</rect>\n", kind,
+        x(t) - 1, y + 1, words.empty() ? 2 : 4, kRow - 2, title);
   }
 
   const char* kind_of(const Wait& wait) const {
@@ -142,7 +144,7 @@ class Picture {
       if (arrival.agent != kNone) tick(kind_of(arrival), agent_rows_[arrival.agent], arrival.t);
     }
     for (const Mark& mark : model_.marks) {
-      if (mark.agent != kNone) tick("mark", agent_rows_[mark.agent], mark.t);
+      if (mark.agent != kNone) tick("mark", agent_rows_[mark.agent], mark.t, mark.name + ": " + mark.text);
     }
   }
 
@@ -236,10 +238,12 @@ class Picture {
                                                                 {"empty", "empty"},
                                                                 {"filling", "filling"},
                                                                 {"full", "full"},
-                                                                {"used", "in use"}};
+                                                                {"used", "in use"},
+                                                                {"mark", "finding"}};
     std::string text;
     double x = kLabels;
     for (const auto& [kind, words] : kEntries) {
+      if (kind == std::string_view("mark") && model_.marks.empty()) continue;
       text += fmt::format("<rect class=\"{}\" x=\"{}\" y=\"{}\" width=\"10\" height=\"10\" rx=\"2\"/>", kind,
                           x, y - 9);
       text += fmt::format("<text class=\"faint\" x=\"{}\" y=\"{}\">{}</text>\n", x + 14, y, words);

@@ -40,8 +40,14 @@ def bars(svg):
     for rect in ElementTree.fromstring(svg).iter(SVG + "rect"):
         title = rect.find(SVG + "title")
         if title is not None:
+            if rect.get("class") == "mark":
+                continue
             found[rect.get("class")].append(tuple(int(t) for t in title.text.split(" to ")))
     return {name: sorted(spans) for name, spans in found.items()}
+
+
+def marks(svg):
+    return [rect.find(SVG + "title").text for rect in ElementTree.fromstring(svg).iter(SVG + "rect") if rect.get("class") == "mark" and rect.find(SVG + "title") is not None]
 
 
 def check_whole(folder):
@@ -71,8 +77,28 @@ def check_part(folder):
     expect("what is wrong", "there is no tile 100: the ring has 100" in told, True)
 
 
+def check_findings(folder):
+    """A finding of the checker stands in the lane and at the line of the warp that shows it."""
+    for mistake, name in (("early-release", "stage-overwritten-while-read"), ("skip-release", "deadlock"), ("half-bytes", "tx-bytes-exceed")):
+        svg, model, told = run(folder, [], ["--mistake", mistake], 101)
+        expect(f"marks of {mistake}", [mark["name"] for mark in model["marks"]], [name])
+        expect(f"told of {mistake}", f"error[{name}]" in told, True)
+        expect(f"drawn of {mistake}", [mark.split(":")[0] for mark in marks(svg)], [name])
+        expect(f"page of {mistake}", name in run_page(folder, mistake), True)
+    svg, model, told = run(folder, ["--no-check"], ["--mistake", "early-release"], 1)
+    expect("without a check", [model["marks"], marks(svg), "error[" in told], [[], [], False])
+    expect("of a right program", marks(run(folder, [], [])[0]), [])
+
+
+def run_page(folder, mistake):
+    page = folder / "page.html"
+    subprocess.run([sluice, "timeline", "--html", page, "--", program, "--quiet", "--mistake", mistake], capture_output=True, check=False)
+    return page.read_text()
+
+
 with tempfile.TemporaryDirectory() as name:
     check_whole(pathlib.Path(name))
+    check_findings(pathlib.Path(name))
     check_part(pathlib.Path(name))
 print("\n".join(faults) or "the pictures hold what the model holds")
 sys.exit(1 if faults else 0)
