@@ -68,12 +68,13 @@ Result<ProgramFile> inspect_program(Bytes bytes) {
   }
   for (const ElfSection& section : elf->sections) {
     if (section.name != ".nv_fatbin" && section.name != "__nv_relfatbin") continue;
-    out.has_device_code = true;
     auto containers = read_fat_section(section.contents);
     if (!containers.has_value()) return std::move(containers).error();
     for (FatBinary& container : *containers)
       for (FatEntry& entry : container.entries) out.entries.push_back(std::move(entry));
   }
+  // nvcc gives a program of host code alone an empty container.
+  out.has_device_code = !out.entries.empty();
   return out;
 }
 

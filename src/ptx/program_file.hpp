@@ -21,7 +21,7 @@ struct ProgramFile {
   std::vector<std::string> needed;    ///< DT_NEEDED: "libcudart.so.13", ...
   std::string rpath;                  ///< DT_RPATH: comes before LD_LIBRARY_PATH
   std::string runpath;                ///< DT_RUNPATH: comes behind it
-  bool has_device_code = false;       ///< a section of fat binaries
+  bool has_device_code = false;       ///< fat binaries with something in them
   bool registers_fat_binary = false;  ///< imports __cudaRegisterFatBinary: the runtime is a shared library
   bool imports_runtime = false;       ///< imports functions of the runtime (cuda...) or the driver (cu...)
   int runtime_major = 0;              ///< 12 for libcudart.so.12; 0: none needed

@@ -274,6 +274,18 @@ TEST(Program, a_static_runtime_is_seen) {
   EXPECT_EQ(program->runtime_major, 0);
 }
 
+// A program that calls the driver alone, linked by nvcc.
+TEST(Program, an_empty_container_is_no_device_code) {
+  Buffer empty(16);
+  put<uint32_t>(empty, 0, 0xba55ed50);
+  put<uint16_t>(empty, 4, 1);   // version
+  put<uint16_t>(empty, 6, 16);  // bytes of this header
+  const auto program = inspect_program(host_program(empty, "libcuda.so.1", false));
+  ASSERT_TRUE(program.has_value()) << program.error().text();
+  EXPECT_FALSE(program->has_device_code);
+  EXPECT_FALSE(program->has_static_runtime());
+}
+
 TEST(Program, scripts_and_damaged_files) {
   const std::string script = "#!/bin/sh\necho\n";
   const auto text = inspect_program(std::as_bytes(std::span(script.data(), script.size())));
