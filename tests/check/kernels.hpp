@@ -17,6 +17,8 @@ namespace sluice::test {
 /// its parameters (global memory, 4 KiB each), %p1.. predicates, %r8.. and %rd8.. free.
 inline std::string checked_kernel(const std::string& body) {
   return module_of(R"(
+.extern .func (.param .b64 block) malloc(.param .b64 bytes);
+.extern .func free(.param .b64 block);
 .visible .entry k(.param .u64 out, .param .u64 in) {
   .reg .pred %p<8>; .reg .b16 %rs<4>; .reg .b32 %r<32>; .reg .b64 %rd<16>; .reg .f32 %f<16>;
   .shared .align 8 .b64 bars[8];
