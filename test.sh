@@ -61,6 +61,7 @@ BUILD=$ROOT/build
 prepare
 setup_format "$BUILD/format"
 setup_schemas "$BUILD/schemas"
+[ "$LIBRARY_ONLY" = yes ] || setup_browser
 
 # The rooms of tests/ that know the device library alone.
 library_rooms() {

@@ -11,6 +11,7 @@
 #   setup_cutlass DIR        CUTLASS's headers from PyPI in DIR, for the programs that set sluice beside CUTLASS
 #   setup_format DIR         the clang-format that the sources are formatted with, in DIR
 #   setup_schemas DIR        the published schema of SARIF and what checks a file against it, in DIR
+#   setup_browser            Chromium, for the test of the timeline's page; without it that test is skipped
 #   setup_disassembler DIR   cuobjdump and nvdisasm in DIR, for bench/sass
 #
 # A step that cannot do its work ends the calling script with one message: what failed, and what to do about it.
@@ -183,6 +184,19 @@ setup_format() {
   else
     say "no clang-format $kSetupFormat: the format check is skipped"
   fi
+}
+
+# A browser for the test of the timeline's page; without one that test is skipped.
+setup_browser() {
+  local name
+  for name in chromium chromium-browser google-chrome google-chrome-stable; do
+    command -v "$name" >/dev/null 2>&1 && return
+  done
+  if [ "$(id -u)" = 0 ] && command -v apt-get >/dev/null 2>&1; then
+    say "installing a Debian package: chromium"
+    setup_apt update && setup_apt install -y --no-install-recommends chromium && return
+  fi
+  say "no Chromium: the test of the timeline's page is skipped"
 }
 
 # NOTE: jsonschema 4.17 is the last one whose packages run on every machine.
