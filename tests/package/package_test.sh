@@ -37,6 +37,7 @@ case "$WAY" in
   include_path)
     "$NVCC" -std=c++17 -arch=sm_90a -I "$REPOSITORY/include" -c "$CONSUMER/layer1.cu" -o "$SCRATCH/layer1.o"
     "$NVCC" -std=c++20 -arch=sm_90a -I "$REPOSITORY/include" -c "$CONSUMER/layer2.cu" -o "$SCRATCH/layer2.o"
+    "$NVCC" -std=c++17 -arch=sm_90a -I "$REPOSITORY/include" -c "$CONSUMER/traced.cu" -o "$SCRATCH/traced.o"
     exit 0
     ;;
   *) echo "unknown way '$WAY'" && exit 1 ;;

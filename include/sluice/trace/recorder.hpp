@@ -4,7 +4,9 @@
 // The recorder in a kernel: notes with a time what the calling lanes do. Each thread has one, made at the top
 // of the kernel from the buffer that the host gave; pipelines with Traced as their last template argument
 // write into it, and calls by hand do for barriers that belong to no pipeline. Nothing is recorded from a CTA
-// that the buffer leaves out.
+// that the buffer leaves out. One lane writes for all that do something together; lanes of a warp that come
+// apart write apart, and each that does needs a place (Extent::lanes_of_warp), or what it notes is counted as
+// left out.
 //
 //   __global__ void kernel(..., sluice::trace::Buffer buffer) {
 //     sluice::trace::Recorder recorder(buffer);
