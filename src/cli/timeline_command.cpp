@@ -36,8 +36,9 @@ struct TimelineArguments {
   bool no_check = false;
   bool wants_table = false;
   uint64_t cta = 0;
-  std::optional<uint64_t> launch;
-  std::string trace_file;  ///< where the trace is kept
+  std::string which_launch;        ///< as given: a number, or how a PTX file is launched
+  std::optional<uint64_t> launch;  ///< that number
+  std::string trace_file;          ///< where the trace is kept
   std::string model_file, html_file, svg_file, perfetto_file;
   bool failed = false;  ///< a file could not be written
   std::string tiles;    ///< of the SVG: "first-last"
@@ -133,6 +134,18 @@ Result<Shown> choose(const std::vector<timeline::Trace>& traces, const TimelineA
   return *std::move(best);
 }
 
+/// A launch has a number; anything else is the file that says how a PTX file is launched.
+void read_launch(TimelineArguments& a) {
+  const char* const begin = a.which_launch.data();
+  const char* const end = begin + a.which_launch.size();
+  uint64_t number = 0;
+  const auto [at, failed] = std::from_chars(begin, end, number);
+  if (failed == std::errc() && at == end)
+    a.launch = number;
+  else
+    a.options.launch_file = a.which_launch;
+}
+
 /// "3-8" or "3"; nothing for anything else.
 std::optional<timeline::TileRange> tile_range(const std::string& text) {
   timeline::TileRange range;
@@ -176,6 +189,10 @@ std::string text_of(const TimelineArguments& a, const Shown& shown) {
 }
 
 int show_trace(const TimelineArguments& a) {
+  if (!a.options.launch_file.empty())
+    return usage_error(
+        fmt::format("--launch takes the number of a launch of the trace, not '{}'", a.options.launch_file),
+        kCommand);
   if (!a.trace_file.empty())
     return usage_error("--trace keeps the trace of a program that runs now", kCommand);
   auto trace = timeline::read_trace_file(a.program.front());
@@ -214,8 +231,6 @@ void tell(TimelineArguments& a, const TemporaryFolder& folder, Voice& voice) {
 
 int show_program(TimelineArguments& a) {
   if (std::string wrong = finish_run_options(a.options); !wrong.empty()) return usage_error(wrong, kCommand);
-  if (is_ptx_file(a.program.front()))
-    return usage_error("a PTX file cannot be shown on its own: name a program that launches it", kCommand);
   for (const std::string& file : {a.trace_file, a.model_file, a.html_file, a.svg_file, a.perfetto_file}) {
     if (!file.empty() && !std::ofstream(file))
       return usage_error(fmt::format("cannot write '{}'", file), kCommand);
@@ -238,6 +253,7 @@ int show(TimelineArguments& a) {
   if (!a.tiles.empty() && !tile_range(a.tiles))
     return usage_error(fmt::format("--tiles takes FIRST-LAST, such as 0-23, not '{}'", a.tiles), kCommand);
   if (a.program.empty()) return usage_error("which program or trace? none is named", kCommand);
+  read_launch(a);
   if (is_trace(a.program.front())) {
     if (a.program.size() > 1)
       return usage_error(fmt::format("one argument too many: '{}'", a.program[1]), kCommand);
@@ -254,6 +270,9 @@ void add_timeline_command(Tool& tool) {
   command->formatter(std::make_shared<HelpFormat>("sluice timeline [options] TRACE | [--] APP [ARGS]"));
   command->footer(
       "sluice timeline ./app args          runs app on the CPU and shows its first pipeline\n"
+      "sluice timeline kernel.ptx --launch spec.json\n"
+      "                                    the same of one kernel, launched as the file says "
+      "(docs/tools/run.md)\n"
       "sluice timeline --cta 3 t.trace     shows CTA 3 of a trace, of the engine or of a GPU\n"
       "Times of the engine are virtual: they say who waits for whom, not how long a GPU takes.\n");
   const std::string shown = "What is shown";
@@ -269,10 +288,10 @@ void add_timeline_command(Tool& tool) {
       ->check(whole_number(0, UINT32_MAX))
       ->group(shown);
   command
-      ->add_option("--launch", arguments->launch,
-                   "which launch, counted from 0 (default: the first with a pipeline)")
-      ->type_name("N")
-      ->check(whole_number(0))
+      ->add_option("--launch", arguments->which_launch,
+                   "which launch, counted from 0 (default: the first with a pipeline); or\n"
+                   "APP is a PTX file, launched as the JSON file SPEC says")
+      ->type_name("N|SPEC")
       ->group(shown);
   command->add_option("--html", arguments->html_file, "write a page for a browser to this file")
       ->type_name("FILE")
