@@ -242,6 +242,7 @@ void Races::for_pieces(Access& access, uint64_t address, uint64_t bytes, F&& f) 
 
 /// Compares with what the granule remembers of these bytes, the first of which has the address.
 void Races::compare(Access& access, const Granule& granule, uint16_t bytes, uint64_t address) {
+  access.granule = &granule;
   granule.for_overlapping(bytes, [&](const Record& older) {
     if (access.reported || !(access.record.writes() || older.writes())) return;
     const Ramp ramp = access.record.ramp;
@@ -268,9 +269,13 @@ bool Races::ordered(const Access& access, const Record& older) const {
   return order_.covers(*access.warp, *access.strand, access.lanes, s.agent, s.lanes, s.time);
 }
 
-/// Two writes of the same, whichever comes last: lanes of one instruction that issue the same bulk store,
-/// copies of the same, or stores of threads that change nothing.
+/// What a thread's own atomic has come after stays before it, since one location has one order of its
+/// atomics. And two writes of the same, whichever comes last: lanes of one instruction that issue the same
+/// bulk store, copies of the same, or stores of threads that change nothing.
 bool Races::is_harmless(const Access& access, const Record& older) const {
+  if (older.is_strong() && access.start == nullptr &&
+      access.granule->comes_before(older, access.record.stamp.agent, access.lanes))
+    return true;
   if (!access.record.writes() || !older.writes()) return false;
   switch (order_.agent(access.record.stamp.agent).kind) {
     case AgentKind::BulkWrites:

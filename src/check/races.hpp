@@ -53,6 +53,7 @@ class Races {
     const Start* start = nullptr;  ///< of an operation's
     Record record;                 ///< without `bytes`
     bool shared = false;
+    const Granule* granule = nullptr;  ///< that it is compared with
     uint32_t lanes = 0;
     bool repeats_copy = false;  ///< of the cp.async that has filled the place before
     bool reported = false;      ///< one finding per event is enough

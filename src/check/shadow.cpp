@@ -55,51 +55,47 @@ void Granule::make_own(size_t more_than) {
   std::swap(history_, own.history_);
 }
 
-void Granule::forget_oldest_read() {
+void Granule::forget_oldest() {
   const std::span<Record> all = records();
-  auto oldest = std::find_if(all.begin(), all.end(), [](const Record& r) { return !r.writes(); });
+  auto oldest = std::find_if(all.begin(), all.end(), [](const Record& r) { return !r.is_weak_write(); });
   if (oldest == all.end()) oldest = all.begin();
   std::move(oldest + 1, all.end(), oldest);
   --history_->count;
 }
 
-/// Takes from the older record the bytes on which the newer one stands for it; true if the newer one has
-/// become a part of it.
-bool Granule::give_way(Record& older, const Record& newer, bool may_merge) {
-  const auto others = static_cast<uint16_t>(~newer.bytes);
-  if (newer.writes()) {
-    if (newer.is_weak_write() || older.is_strong()) older.bytes &= others;
-    return false;
+/// Takes from the older record the bytes on which the newer one stands for it, or makes it a part of that
+/// one.
+void Granule::give_way(Record& older, Record& newer) {
+  if (newer.is_weak_write()) {
+    older.bytes &= static_cast<uint16_t>(~newer.bytes);
+    return;
   }
-  if (older.writes() || older.stamp.agent != newer.stamp.agent) return false;
-  const bool same = may_merge && older.ramp == newer.ramp && same_access(older, newer);
+  if (older.stamp.agent != newer.stamp.agent) return;
+  const bool same = older.ramp == newer.ramp && same_access(older, newer);
   if (same &&
       (older.stamp.lanes == newer.stamp.lanes || !older.ramp.is_none() || older.bytes == newer.bytes)) {
-    older.bytes |= newer.bytes;
-    older.stamp.lanes |= newer.stamp.lanes;
-    return true;
-  }
-  if (older.stamp.time <= newer.stamp.time && (older.is_strong() || !newer.is_strong()))
+    newer.bytes |= older.bytes;
+    newer.stamp.lanes |= older.stamp.lanes;
+    older.bytes = 0;
+  } else if (older.stamp.time <= newer.stamp.time && newer.stands_for(older)) {
     older.bytes &= static_cast<uint16_t>(~lanes_within(older, newer));
-  return false;
+  }
 }
 
-uint32_t Granule::remember(const Record& record, uint32_t most) {
-  if (!record.writes() && holds(record)) return 0;
+uint32_t Granule::remember(Record record, uint32_t most) {
+  if (!record.writes() && !record.is_strong() && holds(record)) return 0;
   constexpr uint16_t kWhole = 0xffff;
   if (record.is_weak_write() && record.bytes == kWhole && history_ != nullptr && history_->users > 1)
     *this = Granule();
   make_own(records().size());
   uint16_t kept = 0;
-  bool merged = false;
   for (Record r : records()) {
-    merged |= give_way(r, record, !merged);
+    give_way(r, record);
     if (r.bytes != 0) history_->records()[kept++] = r;
   }
   history_->count = kept;
-  if (merged) return 0;
   uint32_t forgotten = 0;
-  for (; history_->count >= most; ++forgotten) forget_oldest_read();
+  for (; history_->count >= most; ++forgotten) forget_oldest();
   if (history_->capacity > 2 * most) {
     Granule small;
     std::swap(small.history_, history_);
@@ -108,6 +104,21 @@ uint32_t Granule::remember(const Record& record, uint32_t most) {
   }
   std::construct_at(history_->records() + history_->count++, record);
   return forgotten;
+}
+
+bool Granule::comes_before(const Record& older, AgentId agent, uint32_t lanes) const {
+  bool is_later = false;
+  for (const Record& r : records()) {
+    const auto common = static_cast<uint16_t>(r.bytes & older.bytes);
+    if (common == 0) continue;
+    const uint32_t strong = r.is_strong() ? r.lanes_at(common) : 0;
+    const bool is_own = r.stamp.agent == agent && strong != 0 && (lanes & ~strong) == 0;
+    const bool is_older = r.stamp.agent == older.stamp.agent && same_access(r, older);
+    // Lanes of one instruction go one after the other, by ascending lane.
+    if (is_own && (is_later || (is_older && std::bit_width(strong) == std::bit_width(lanes)))) return true;
+    is_later |= is_older;
+  }
+  return false;
 }
 
 }  // namespace sluice::check

@@ -7,12 +7,13 @@
 // copy has touched after another remember the same, and share the memory for it.
 //
 // A record gives way to a later one where whatever races with it races with the later one, too: to a weak
-// write always, to a strong write if it is strong itself, to a read of the same lanes. So a weak access
-// outlives the atomics that follow it.
+// write always, else to an access of the same lanes that conflicts with as much. So a weak access outlives
+// the atomics that follow it, and atomics of several threads are kept side by side, as reads are.
 //
 // Bounds: a granule keeps at most kMostRecords accesses that nothing has overwritten, and kFewRecords where
 // all records of global memory would otherwise take more than kFixedBytes and kTimesTouched times the pages
-// touched. Of more, the oldest read is forgotten: a race with it is then missed, nothing is reported wrongly.
+// touched. Of more, the oldest but weak writes is forgotten: a race with it is then missed, nothing is
+// reported wrongly.
 #pragma once
 
 #include <algorithm>
@@ -87,6 +88,11 @@ struct Record {
   bool is_strong() const { return (flags & kStrong) != 0; }
   bool is_weak_write() const { return writes() && !is_strong(); }
   bool is_narrow() const { return (flags & kNarrow) != 0; }
+  /// Whether it conflicts with all that an older access of the same lanes conflicts with.
+  bool stands_for(const Record& older) const {
+    const bool as_weak = !is_strong() || (older.is_strong() && (is_narrow() || !older.is_narrow()));
+    return as_weak && (writes() || !older.writes());
+  }
 };
 
 /// What 16 bytes remember: a reference to records, which equal granules share. Counted without locks, as
@@ -130,7 +136,9 @@ class Granule {
 
   /// Remembers the access, and forgets what it stands for. Returns how many others were forgotten so that
   /// there are not more records than `most`.
-  uint32_t remember(const Record& record, uint32_t most = kMostRecords);
+  uint32_t remember(Record record, uint32_t most = kMostRecords);
+  /// Whether these lanes of the agent have made a strong access to the same bytes after this strong one.
+  bool comes_before(const Record& older, AgentId agent, uint32_t lanes) const;
   /// Bytes of the records of all granules.
   static uint64_t bytes_held() { return bytes_held_; }
 
@@ -147,9 +155,9 @@ class Granule {
   }
   static size_t bytes_of(size_t records) { return sizeof(History) + records * sizeof(Record); }
   bool holds(const Record& read) const;
-  static bool give_way(Record& older, const Record& newer, bool may_merge);
+  static void give_way(Record& older, Record& newer);
   void make_own(size_t more_than);
-  void forget_oldest_read();
+  void forget_oldest();
 
   inline static uint64_t bytes_held_ = 0;
   History* history_ = nullptr;

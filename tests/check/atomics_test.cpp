@@ -110,6 +110,18 @@ std::vector<Pair> pairs() {
            warp(2, "bar.sync 1, 96;\n ld.shared.u32 %r12, [%r3+1024];\n"),
        {.block = 96}},
 
+      {"sum_is_read_when_the_other_of_two_warps_has_added",
+       "shared-race",
+       start + kSync + warp(0, count + "bar.arrive 1, 64;\n") + warp(1, count) +
+           warp(2, "bar.sync 1, 64;\n ld.shared.u32 %r12, [%r3+1024];\n"),
+       start + kSync + count + kSync + warp(2, "ld.shared.u32 %r12, [%r3+1024];\n"),
+       {.block = 96}},
+      {"counter_is_cleared_by_who_has_not_counted",
+       "shared-race",
+       start + kSync + warp(0, count) + only(32, "st.shared.u32 [%r3+1024], 0;\n"),
+       start + kSync + take_ticket("relaxed") + if_ticket(63, "st.shared.u32 [%r3+1024], 0;\n"),
+       {.block = 64}},
+
       // --- one instruction, one place -------------------------------------------------------------------
       {"lanes_store_different_values", "shared-race", "st.shared.u32 [%r3], %r1;\n",
        "st.shared.u32 [%r3], 5;\n"},

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: The sluice authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// What granules remember, against a list per byte of all accesses since the last write.
+// What granules remember, against a list per byte of all accesses since the last weak write.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -15,7 +15,7 @@ namespace {
 
 using namespace sluice::check;
 
-/// All accesses to one byte since the last write to it, that one included.
+/// All accesses to one byte since the last weak write to it, that one included.
 using Accesses = std::vector<Record>;
 
 bool same_access(const Record& a, const Record& b) {
@@ -43,6 +43,7 @@ class Pairs {
     record.stamp.time = times_[record.stamp.agent] += random_() % 2;
     record.origin = random_() % 3;
     record.flags = random_() % 3 == 0 ? Record::kWrite : 0;
+    if (random_() % 3 == 0) record.flags |= Record::kStrong;
     const uint32_t width = 1u << random_() % 5;
     const uint32_t first = random_() % (kGranule / width) * width;
     record.bytes = static_cast<uint16_t>(((uint32_t{1} << width) - 1) << first);
@@ -54,7 +55,7 @@ class Pairs {
     }
     granules_[to].remember(record);
     for (uint32_t byte = first; byte < first + width; ++byte) {
-      if (record.writes()) lists_[to][byte].clear();
+      if (record.is_weak_write()) lists_[to][byte].clear();
       lists_[to][byte].push_back(record);
       Record& last = lists_[to][byte].back();
       if (!record.ramp.is_none()) last.stamp.lanes = 1u << record.ramp.lane(byte);
@@ -76,21 +77,28 @@ class Pairs {
  private:
   static constexpr size_t kCount = 3;
 
-  /// Nothing is remembered that has not happened since the last write.
+  /// Nothing is remembered that has not happened since the last weak write.
   static bool happened(const Record& kept, const Accesses& all) {
     uint32_t lanes = 0;
     for (const Record& r : all) lanes |= same_access(r, kept) ? r.stamp.lanes : 0;
     return (kept.stamp.lanes & ~lanes) == 0;
   }
-  /// Nothing is forgotten but what a later access of the same lanes stands for.
+  /// Nothing is forgotten but what later accesses of the same lanes stand for: those that conflict with all
+  /// that it conflicts with.
   static bool is_covered(const Record& r, const Accesses& kept) {
     uint32_t lanes = 0;
     for (const Record& k : kept) {
-      const bool stands_for =
-          k.stamp.agent == r.stamp.agent && k.stamp.time >= r.stamp.time && (k.writes() == r.writes());
+      bool stands_for = k.stamp.agent == r.stamp.agent && k.stamp.time >= r.stamp.time;
+      for (const bool writes : {false, true})
+        for (const bool strong : {false, true})
+          stands_for &= !conflict(r, writes, strong) || conflict(k, writes, strong);
       lanes |= stands_for ? k.stamp.lanes : 0;
     }
     return (r.stamp.lanes & ~lanes) == 0;
+  }
+
+  static bool conflict(const Record& r, bool writes, bool strong) {
+    return (r.writes() || writes) && !(r.is_strong() && strong);
   }
 
   std::mt19937 random_;
