@@ -11,8 +11,9 @@
 namespace sluice::timeline {
 namespace {
 
-constexpr double kWidth = 900, kLabels = 130, kRight = 12, kRow = 22, kGap = 4, kHeading = 24, kAxis = 22;
-constexpr double kLeast = 0.25;  ///< narrower bars are not drawn
+constexpr double kWidth = 900, kRight = 12, kRow = 22, kGap = 4, kHeading = 24, kAxis = 22;
+constexpr double kLeastLabels = 130, kMostLabels = 230, kCharacter = 6.4;  ///< of labels, wide
+constexpr double kLeast = 0.25;                                            ///< narrower bars are not drawn
 constexpr size_t kMostLanes = 12, kMostArrows = 200, kMostTiles = 24;
 
 // Class names are the kinds of the page (page/page.css), with its colours.
@@ -57,7 +58,11 @@ Window window_of(const Ring& ring, TileRange tiles) {
 class Picture {
  public:
   Picture(const Model& model, Window window, std::string caption)
-      : model_(model), window_(window), caption_(std::move(caption)) {}
+      : model_(model), window_(window), caption_(std::move(caption)) {
+    for (const Agent& agent : model.agents)
+      labels_ = std::max(labels_, 14 + kCharacter * static_cast<double>(label_of(agent).size()));
+    labels_ = std::min(labels_, kMostLabels);
+  }
 
   std::string draw() {
     warps();
@@ -77,7 +82,7 @@ class Picture {
   double x(uint64_t t) const {
     const uint64_t inside = std::clamp(t, window_.begin, window_.end) - window_.begin;
     const double share = static_cast<double>(inside) / static_cast<double>(length());
-    return kLabels + share * (kWidth - kLabels - kRight);
+    return labels_ + share * (kWidth - labels_ - kRight);
   }
 
   uint64_t length() const { return std::max<uint64_t>(1, window_.end - window_.begin); }
@@ -89,8 +94,8 @@ class Picture {
   }
   double row(const std::string& label) {
     const double y = y_;
-    body_ += fmt::format("<rect class=\"row\" x=\"{}\" y=\"{}\" width=\"{}\" height=\"{}\"/>\n", kLabels, y,
-                         kWidth - kLabels, kRow);
+    body_ += fmt::format("<rect class=\"row\" x=\"{}\" y=\"{}\" width=\"{}\" height=\"{}\"/>\n", labels_, y,
+                         kWidth - labels_, kRow);
     body_ += fmt::format("<text x=\"10\" y=\"{}\">{}</text>\n", y + 15, escaped(label));
     y_ += kRow + kGap;
     return y;
@@ -123,11 +128,15 @@ class Picture {
     return part == Part::Full ? "arm" : part == Part::Empty ? "release" : "arrive";
   }
 
+  std::string label_of(const Agent& agent) const {
+    const std::string cta = agent.cta == model_.cta ? "" : fmt::format("CTA {} ", agent.cta);
+    return fmt::format("{}warp {} {}", cta, agent.warp, agent.role);
+  }
+
   void warps() {
     heading("Warps");
     for (const Agent& agent : model_.agents) {
-      const std::string cta = agent.cta == model_.cta ? "" : fmt::format("CTA {} ", agent.cta);
-      agent_rows_.push_back(row(fmt::format("{}warp {} {}", cta, agent.warp, agent.role)));
+      agent_rows_.push_back(row(label_of(agent)));
       bar("life", agent_rows_.back(), agent.begin, agent.end, "", 9);
     }
     for (const Span& span : model_.spans) {
@@ -224,8 +233,8 @@ class Picture {
     for (uint64_t t = (window_.begin + step - 1) / step * step; t <= window_.end; t += step) {
       text += fmt::format(
           "<path class=\"grid\" d=\"M{0:.2f} {1}V{2}\"/><text class=\"faint\" x=\"{0:.2f}\" "
-          "y=\"14\">{3}</text>\n",
-          x(t), kAxis, bottom, t);
+          "y=\"14\"{4}>{3}</text>\n",
+          x(t), kAxis, bottom, t, x(t) > kWidth - 50 ? " text-anchor=\"end\"" : "");
     }
     return text + fmt::format("<text class=\"faint\" x=\"10\" y=\"14\">{}</text>\n",
                               model_.clock == "ns" ? "ns" : "steps");
@@ -241,7 +250,7 @@ class Picture {
                                                                 {"used", "in use"},
                                                                 {"mark", "finding"}};
     std::string text;
-    double x = kLabels;
+    double x = kLeastLabels;
     for (const auto& [kind, words] : kEntries) {
       if (kind == std::string_view("mark") && model_.marks.empty()) continue;
       text += fmt::format("<rect class=\"{}\" x=\"{}\" y=\"{}\" width=\"10\" height=\"10\" rx=\"2\"/>", kind,
@@ -258,7 +267,7 @@ class Picture {
   const Model& model_;
   const Window window_;
   const std::string caption_;
-  double y_ = kAxis;
+  double labels_ = kLeastLabels, y_ = kAxis;
   std::string body_;
   std::vector<double> agent_rows_, copy_rows_;
 };

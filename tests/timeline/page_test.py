@@ -123,6 +123,14 @@ def check_point(page, model):
     expect("a click selects", page.value(f"chosen.event === shown.waits[{index}]"))
 
 
+def check_labels(page):
+    text, fits = page.value("""(() => {
+      const g = canvas.getContext("2d"), text = fitted(g, "storage.pipeline.full_barriers[3] of a long name", 100);
+      return [text, g.measureText(text).width <= 100 && fitted(g, "warp 0", 100) === "warp 0"];
+    })()""")
+    expect(f"a long label is cut: {text}", fits and len(text) > 5 and text.endswith("…"))
+
+
 def check_theme(page):
     ground = page.value("getComputedStyle(document.body).backgroundColor")
     page.key("t")
@@ -182,6 +190,7 @@ def main():
             check_zoom(page)
             check_find(page, model)
             check_point(page, model)
+            check_labels(page)
             check_theme(page)
             page.frame()
             faults.extend(page.problems)

@@ -198,6 +198,13 @@ function drawArrow(g, { from, to, a, b }, special) {
   g.globalAlpha = 1;
 }
 
+// The text, or as much of it as the room holds.
+function fitted(g, text, room) {
+  if (g.measureText(text).width <= room) return text;
+  const count = firstIndex(text.length, (n) => g.measureText(`${text.slice(0, n + 1)}…`).width > room);
+  return `${text.slice(0, count)}…`;
+}
+
 function drawLabels(g) {
   g.fillStyle = colours.ground;
   g.fillRect(0, axisHeight, labelWidth - 1, view.height);
@@ -214,12 +221,13 @@ function drawLabels(g) {
     }
     g.font = "12px system-ui, sans-serif";
     g.fillStyle = colours.text;
-    g.fillText(lane.label, 20, y + lane.height / 2 + 4);
-    if (lane.note) {
-      const room = 20 + g.measureText(lane.label).width + 7;
+    if (lane.height < 16) g.font = "9px system-ui, sans-serif";
+    const label = fitted(g, lane.label, labelWidth - 28), end = 20 + g.measureText(label).width + 7;
+    g.fillText(label, 20, y + lane.height / 2 + 4);
+    if (lane.note && end < labelWidth - 30) {
       g.fillStyle = colours.faint;
       g.font = "11px system-ui, sans-serif";
-      g.fillText(lane.note, room, y + lane.height / 2 + 4, labelWidth - room - 6);
+      g.fillText(fitted(g, lane.note, labelWidth - end - 6), end, y + lane.height / 2 + 4);
     }
   }
 }

@@ -80,7 +80,10 @@ function makeCopyLanes() {
     own[at] ??= addLane("Copies in flight", "", "", 18);
     shown.copies[i] = addEvent(own[at], copy.to_global ? "store" : "copy", copy.issued, end, "copies", copy);
   }
-  own.forEach((lane, i) => { lane.label = `in flight ${i + 1}`; });
+  own.forEach((lane, i) => {
+    lane.label = `in flight ${i + 1}`;
+    if (own.length > 4) lane.height = 11;  // so that the stages below stay in view
+  });
 }
 
 // What each filling of a stage says of its state; a state that did not come to its end lasts until the ring's.
