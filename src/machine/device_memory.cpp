@@ -98,6 +98,7 @@ Result<uint64_t> DeviceMemory::allocate_parameters(uint64_t bytes) {
   live_[first] = Allocation{first, bytes, AllocationKind::Parameters, true, "kernel parameters"};
   ++generation_;
   std::memset(reinterpret_cast<void*>(first), 0, bytes);
+  filled(reinterpret_cast<void*>(first), bytes);
   return first;
 }
 
