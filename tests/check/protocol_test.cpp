@@ -28,6 +28,14 @@ std::string multicast_pair(const std::string& after_init) {
          wait(0, 0) + kClusterBarrier;
 }
 
+// The first CTA of two arrives on the barrier of `rank`.
+std::string remote_arrival(int rank) {
+  return only(0, init(0, 1) + "fence.mbarrier_init.release.cluster;\n") + kClusterBarrier +
+         "mov.u32 %r20, %cluster_ctarank;\n or.b32 %r20, %r20, %r1;\n setp.ne.u32 %p3, %r20, 0;\n" +
+         "mapa.shared::cluster.u32 %r21, %r2, " + std::to_string(rank) +
+         ";\n @!%p3 mbarrier.arrive.release.cluster.shared::cluster.b64 _, [%r21];\n" + kClusterBarrier;
+}
+
 std::vector<Pair> pairs() {
   const std::string start = only(0, init(0, 1));
   // Long enough for others to come to their wait.
@@ -69,6 +77,13 @@ std::vector<Pair> pairs() {
        only(0, init(0, 1) + init(1, 32)) + kSync + warp(1, wait(0, 0) + arrive(1)) +
            only(0, linger + arrive(0) + wait(1, 0) + arrive(0)),
        {.block = 64}},
+      {"lanes_that_init_one_barrier_for_different_counts", "barrier-reinitialised",
+       "add.u32 %r9, %r1, 1;\n mbarrier.init.shared::cta.b64 [%r2], %r9;\n", init(0, 32)},
+      {"signal_to_a_rank_that_the_cluster_has_not",
+       "multicast-mask-mismatch",
+       remote_arrival(2),
+       remote_arrival(1),
+       {.grid = 2, .block = 32, .cluster = 2}},
       {"lanes_that_a_collective_names_and_that_do_not_come", "divergent-collective",
        "setp.lt.u32 %p3, %r1, 16;\n @%p3 bra A;\n bar.warp.sync 0xffffffff;\n bra B;\n"
        "A: mov.u32 %r10, 1;\n L: setp.eq.u32 %p4, %r10, 1;\n vote.sync.any.pred %p5, %p4, 0xffffffff;\n B:\n",

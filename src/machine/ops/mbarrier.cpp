@@ -5,6 +5,8 @@
 #include <bit>
 #include <utility>
 
+#include <fmt/format.h>
+
 #include "machine/bind.hpp"
 #include "machine/ops/access.hpp"
 #include "machine/state.hpp"
@@ -67,8 +69,15 @@ bool find_place(Warp& w, const Address& a, uint32_t lane, uint64_t address, Mbar
   const auto narrow = static_cast<uint32_t>(address);
   place.offset = narrow & kSharedOffsetMask;
   place.cta = w.cta;
-  if (cluster) return cluster_pointer(w, lane, narrow, 8, &place.cta) != nullptr;
-  return shared_pointer(w, lane, narrow, 8) != nullptr;
+  if (!cluster) return shared_pointer(w, lane, narrow, 8) != nullptr;
+  if (w.worker().shared_owner(*w.cta, narrow) == nullptr) {
+    w.fault(FaultKind::IllegalAddress,
+            fmt::format("a signal to the mbarrier of rank {} of a cluster of {} CTAs",
+                        narrow >> kSharedRankShift, w.cta->cluster->ctas.size()),
+            lane, address, "multicast-mask-mismatch");
+    return false;
+  }
+  return cluster_pointer(w, lane, narrow, 8, &place.cta) != nullptr;
 }
 
 /// Calls `f(lane, place)` for each lane, in lane order, until it returns false after a fault; equal
