@@ -49,6 +49,8 @@ void Deadlock::apply(const Event& e) {
   Waiter w{e.cta, e.warp, e.lanes, e.origin, Waiting::Loop, e.phase, 0};
   if (e.kind == Kind::MbarrierPending) {
     w.barrier = order_.place(e.cta, e.address()).key();
+    // Who asks again in vain has waited since the first time.
+    if (poll.lanes != 0 && poll.barrier == w.barrier && poll.origin == w.origin) w.detail = poll.detail;
     poll = w;
     return;
   }
@@ -57,6 +59,7 @@ void Deadlock::apply(const Event& e) {
   if ((w.waiting == Waiting::Loop || w.waiting == Waiting::Sleep) && poll.lanes != 0) {
     w.barrier = poll.barrier;
     w.origin = poll.origin;
+    w.detail = poll.detail;
   }
   stuck_.push_back(w);
 }
@@ -79,6 +82,7 @@ std::vector<const Barrier*> Deadlock::awaited() const {
 
 void Deadlock::judge() {
   if (stuck_.empty() || findings_.has_error() || judge_registers()) return;
+  if (judge_lapped()) return;
   const std::vector<const Barrier*> all = awaited();
   for (const Barrier* b : all)
     if (judge_bytes(*b)) return;
@@ -149,6 +153,34 @@ std::string Deadlock::missing_text(const Barrier& b) const {
 }
 
 // --- causes -------------------------------------------------------------------------------------------
+
+// A loop that asks by parity, and did not ask between two completions.
+bool Deadlock::judge_lapped() {
+  for (const Waiter& w : stuck_) {
+    const Barrier* const b = barrier_of(w);
+    const bool polls = w.waiting == Waiting::Loop || w.waiting == Waiting::Sleep;
+    if (b == nullptr || !polls || b->phase < w.detail + 2) continue;
+    Finding f;
+    f.name = "phase-lapped";
+    f.headline = fmt::format("{} asks for phase {} of {}, and {} phases have completed since it began",
+                             lanes_text(w.warp, w.lanes), w.detail, ledger_.name_of(*b), b->phase - w.detail);
+    add_spot(f, w.origin, "this wait was lapped");
+    for (const Contribution& c : b->last.arrivals)
+      add_spot(f, c.origin, "an arrival of the phase that came too soon");
+    add_spot(f, b->init_origin, "initialised for " + counted(b->count, "arrival"));
+    f.state = ledger_.state_of(*b);
+    f.why =
+        "a wait by parity tells a phase only from its neighbours: when the next phase completes before a "
+        "thread has seen this one, the thread may wait for ever";
+    f.help =
+        "let every thread that waits take part in what allows the next phase, or let one thread wait and "
+        "synchronise the others with it";
+    f.agent = fmt::format("cta {}, warp {}", w.cta, w.warp);
+    add(std::move(f));
+    return true;
+  }
+  return false;
+}
 
 bool Deadlock::judge_bytes(const Barrier& b) {
   if (b.pending > 0 || b.tx == 0) return false;

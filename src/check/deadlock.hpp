@@ -35,10 +35,11 @@ class Deadlock {
   struct Waiter {
     uint32_t cta = 0, warp = 0, lanes = 0, origin = 0;
     event::Waiting waiting{};
-    uint64_t detail = 0;
+    uint64_t detail = 0;   ///< as Stuck says; of a poll, the phase that it began with
     uint64_t barrier = 0;  ///< key of the mbarrier, 0 = none
   };
 
+  bool judge_lapped();
   bool judge_bytes(const Barrier& b);
   bool judge_expectation(const Barrier& b);
   bool judge_unarmed(const Barrier& b);

@@ -36,6 +36,15 @@ std::string remote_arrival(int rank) {
          ";\n @!%p3 mbarrier.arrive.release.cluster.shared::cluster.b64 _, [%r21];\n" + kClusterBarrier;
 }
 
+// Asks with long pauses.
+std::string poll(int index, int parity) {
+  static int label = 0;
+  const std::string l = "POLL" + std::to_string(++label);
+  return l + ": mbarrier.test_wait.parity.shared::cta.b64 %p7, " + bar(index) + ", " +
+         std::to_string(parity) + ";\n @%p7 bra " + l + "_END;\n nanosleep.u32 1000000;\n bra " + l + ";\n" +
+         l + "_END:\n";
+}
+
 std::vector<Pair> pairs() {
   const std::string start = only(0, init(0, 1));
   // Long enough for others to come to their wait.
@@ -75,6 +84,13 @@ std::vector<Pair> pairs() {
        only(0, init(0, 1)) + kSync + warp(1, wait(0, 0)) +
            only(0, linger + arrive(0) + wait(0, 0) + arrive(0)),
        only(0, init(0, 1) + init(1, 32)) + kSync + warp(1, wait(0, 0) + arrive(1)) +
+           only(0, linger + arrive(0) + wait(1, 0) + arrive(0)),
+       {.block = 64}},
+      {"phase_that_passes_a_poller",
+       "phase-lapped",
+       only(0, init(0, 1)) + kSync + warp(1, poll(0, 0)) +
+           only(0, linger + arrive(0) + wait(0, 0) + arrive(0)),
+       only(0, init(0, 1) + init(1, 32)) + kSync + warp(1, poll(0, 0) + arrive(1)) +
            only(0, linger + arrive(0) + wait(1, 0) + arrive(0)),
        {.block = 64}},
       {"lanes_that_init_one_barrier_for_different_counts", "barrier-reinitialised",
