@@ -56,7 +56,8 @@ def main():
     programs = {
         "one kernel (3 stages, 1 CTA)": ROOT / "bench" / "compile_time" / "one_kernel.cu",
         "layer1.cu (6 kernels)": EXAMPLE / "layer1.cu",
-        "layer1_cluster.cu (12 kernels)": EXAMPLE / "layer1_cluster.cu",
+        "layer1_cluster2.cu (6 kernels)": EXAMPLE / "layer1_cluster2.cu",
+        "layer1_cluster4.cu (6 kernels)": EXAMPLE / "layer1_cluster4.cu",
         "main.cpp (the same on both)": EXAMPLE / "main.cpp",
     }
     with tempfile.TemporaryDirectory() as folder:

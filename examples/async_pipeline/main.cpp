@@ -129,8 +129,8 @@ Options read_options(int argc, char** argv) {
 Program choose(const Options& options) {
   if (options.mistake != nullptr) return options.mistake->program;
   if (options.typed) return layer2_program(options.stages, options.ctas);
-  return options.ctas == 1 ? layer1_program(options.stages)
-                           : layer1_cluster_program(options.stages, options.ctas);
+  if (options.ctas == 2) return layer1_cluster2_program(options.stages);
+  return options.ctas == 4 ? layer1_cluster4_program(options.stages) : layer1_program(options.stages);
 }
 
 /// Describe the matrix to the copy engine: boxes of `rows` rows of one tile, put down with the 128-byte

@@ -24,7 +24,8 @@ struct Program {
 /// The right program for 1 to kMaxStages stages: layer 1 in one CTA, in a cluster of 2 or 4, and layer 2 in
 /// 1, 2 or 4.
 Program layer1_program(int stages);
-Program layer1_cluster_program(int stages, int ctas);
+Program layer1_cluster2_program(int stages);
+Program layer1_cluster4_program(int stages);
 Program layer2_program(int stages, int ctas);
 
 /// A program with one mistake: the edit that makes it from layer1.cuh, and the one shape that it is built

@@ -116,8 +116,8 @@ std::string_view to_string(Blame blame) {
 
 std::string Diagnostic::merge_key() const {
   std::string key = fmt::format("{}\n{}", to_string(level), name);
-  // What is said of one place may differ in numbers from one time to the next.
-  const bool is_placed = !places.empty() && places.front().line != 0;
+  // What a warning says of one place may differ in numbers from one time to the next.
+  const bool is_placed = level == Level::Warning && !places.empty() && places.front().line != 0;
   if (!is_placed) key += "\n" + headline;
   for (const Place& place : places) {
     key += fmt::format("\n{}:{}:{}:{}", place.file, place.line, place.column, place.offset);

@@ -60,7 +60,8 @@ struct Diagnostic {
   uint64_t times_told = 1;     ///< `times` when it was told
   std::string unit = "times";  ///< what `times` counts, such as "launches of this kernel"
 
-  /// Equal diagnostics of one run are merged: same name and places; without a place, same headline.
+  /// Equal diagnostics of one run are merged: same name, headline and places; of warnings, same name and
+  /// places.
   std::string merge_key() const;
 };
 
