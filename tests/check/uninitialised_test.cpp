@@ -177,4 +177,11 @@ TEST(uninitialised_silence, rows_of_a_product_that_are_masked) {
   EXPECT_EQ(fresh(product_with_a_fresh_row("st.global.f32 [%rd10], %f2;\n"), launch), "uninitialised-read");
 }
 
+TEST(uninitialised, parameters_of_the_kernel_that_are_read_by_their_address) {
+  const std::string read =
+      "mov.b64 %rd8, in;\n cvta.param.u64 %rd8, %rd8;\n ld.u64 %rd9, [%rd8];\n"
+      "st.global.u64 [%rd1], %rd9;\n";
+  EXPECT_EQ(fresh(only(0, read)), "");
+}
+
 }  // namespace
