@@ -59,6 +59,22 @@ SplitWord split_word(std::string_view rest, bool takes_anything) {
   return out;
 }
 
+/// `vote.sync.ballot.b32` for `vote.ballot.sync.b32`: the assembler takes modifiers in any order, `.sync`
+/// too, which is part of an opcode here. Empty if the word is not like that.
+std::string with_sync_first(std::string_view word) {
+  constexpr std::string_view kSync = ".sync";
+  const size_t dot = word.find('.');
+  if (dot == std::string_view::npos) return {};
+  size_t at = word.find(kSync, dot + 1);
+  while (at != std::string_view::npos && at + kSync.size() < word.size() && word[at + kSync.size()] != '.')
+    at = word.find(kSync, at + 1);
+  if (at == std::string_view::npos) return {};
+  std::string opcode(word.substr(0, dot));
+  opcode += kSync;
+  if (!find_opcode(opcode)) return {};
+  return opcode.append(word.substr(dot, at - dot)).append(word.substr(at + kSync.size()));
+}
+
 }  // namespace
 
 /// Looks a word up, or understands it once: opcode and the rows that its modifiers fit.
@@ -93,6 +109,7 @@ const KnownWord* Parser::understand(std::string_view word, const Mark& at) {
     return std::equal(c.mods.list.begin(), c.mods.list.begin() + c.mods.count, split.mods.list.begin());
   });
   if (known.candidates.empty()) {
+    if (const std::string other = with_sync_first(word); !other.empty()) return understand(other, at);
     std::string message =
         fmt::format("no form of '{}' has these modifiers; its forms are", spelling(known.opcode));
     size_t shown = 0;

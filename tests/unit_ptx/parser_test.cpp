@@ -366,6 +366,16 @@ TEST(Functions, a_declaration_is_merged_with_its_definition) {
   EXPECT_EQ(m.find_function("f")->code.size(), 1u);
 }
 
+TEST(Instructions, sync_may_stand_behind_other_modifiers) {
+  const Module m = parse_body(
+      "  .reg .pred %p; .reg .b32 %r;\n  vote.ballot.sync.b32 %r, %p, 0xffffffff;\n"
+      "  vote.sync.ballot.b32 %r, %p, 0xffffffff;\n  match.any.sync.b32 %r, %r, -1;\n");
+  const Function& f = kernel(m);
+  EXPECT_EQ(f.code[0].op, Opcode::vote_sync);
+  EXPECT_EQ(f.code[0].form, f.code[1].form);
+  EXPECT_EQ(f.code[2].op, Opcode::match_any_sync);
+}
+
 TEST(Lines, inlined_frames_and_names) {
   const Module m = parse_or_fail(R"(.version 9.0
 .target sm_90a
