@@ -23,6 +23,7 @@ int check_program(CheckArguments& arguments) {
     return usage_error(wrong, "sluice check");
   cuda::Settings& settings = arguments.options.settings;
   settings.tool = "check";
+  settings.hasty_waits = true;
   if (arguments.one_seed) {
     settings.perturb = true;
     settings.copies = "shuffled";

@@ -32,6 +32,7 @@ void for_each_member(SettingsType& s, Visit visit) {
   visit("seed", s.seed);
   visit("uninit", s.uninit);
   visit("perturb", s.perturb);
+  visit("hasty_waits", s.hasty_waits);
   visit("workers", s.workers);
   visit("verbosity", s.verbosity);
   visit("phases_file", s.phases_file);

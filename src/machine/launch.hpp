@@ -38,6 +38,9 @@ struct LaunchOptions {
   /// hardly ever; lanes that have come apart go on in any order; a try_wait may answer false to some of its
   /// lanes.
   bool perturb = false;
+  /// A try_wait need not wait: the first one at each place of the code that would have to answers false at
+  /// once, under `perturb` others too. A GPU may do so at any time (PTX ISA, mbarrier.try_wait).
+  bool hasty_waits = false;
   /// The protocol alone: payload of copies and matrix operations is not computed. The kernel must have been
   /// made with KernelOptions::without_data.
   bool no_data = false;

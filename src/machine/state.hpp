@@ -343,6 +343,8 @@ class Worker {
   /// Of an unfair schedule: the lanes that see what they wait for now, while the others are left behind for a
   /// while; all of them otherwise.
   uint32_t attentive(Warp& warp, uint32_t lanes);
+  /// LaunchOptions::hasty_waits: whether a wait at this place that would have to wait answers false now.
+  bool answers_at_once(const Op& wait);
   LaunchStatistics& statistics() { return local_statistics_; }
   std::unordered_set<uint64_t> judged_descriptors;  ///< of wgmma, with a listener: those that were looked at
 
@@ -397,8 +399,9 @@ class Worker {
   uint64_t clock_ns_ = 1'000'000;
   uint64_t random_ = 0;
   uint64_t turns_ = 0;
-  bool progress_ = false;  ///< in this turn: something ran that was not a spin
-  bool acted_ = false;     ///< in this turn: something that others can see has changed
+  std::unordered_set<const Op*> hurried_;  ///< places of waits that have answered at once
+  bool progress_ = false;                  ///< in this turn: something ran that was not a spin
+  bool acted_ = false;                     ///< in this turn: something that others can see has changed
   uint32_t counted_rounds_ =
       0;  ///< rounds of loops in which only a counter moved, since anything else has happened
   bool clock_was_read_ = false;

@@ -134,6 +134,12 @@ uint32_t Worker::attentive(Warp& warp, uint32_t lanes) {
   return some;
 }
 
+bool Worker::answers_at_once(const Op& wait) {
+  const LaunchOptions& options = launch_.request->options;
+  if (!options.hasty_waits) return false;
+  return hurried_.insert(&wait).second || (options.perturb && random() >> 61 == 0);
+}
+
 bool Worker::left_behind(const Warp& warp, const Split& split) const {
   // A round in which nothing came of it is followed by fair ones.
   return turns_ < warp.late_until && idle_rounds_ == 0 && (split.lanes & ~warp.late_lanes) == 0;

@@ -38,6 +38,7 @@ inline std::vector<report::Diagnostic> check(const std::string& body, Launch lau
                                              const Prepare& prepare = nullptr) {
   check::Checker checker;
   launch.listener = &checker;
+  launch.options.hasty_waits = true;
   if (launch.options.follow_definedness) device().memory().follow_definedness();
   auto* out = buffer<uint32_t>(1024);
   auto* in = buffer<uint32_t>(1024);

@@ -2,6 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Findings about memory, each with the mistake and with a twin that looks like it and is right.
+#include <fmt/format.h>
+
 #include "check/pairs.hpp"
 
 namespace {
@@ -47,6 +49,16 @@ std::vector<Pair> pairs() {
                     "@!%p7 bra CONSUME;\n ld.shared.u32 %r10, [%r3];\n DONE:\n") +
            cluster;
   };
+  // 256 bytes of the own tile to that of another CTA, for its barrier.
+  const auto copy_to_rank = [](int to) {
+    return fmt::format(
+        "mov.u32 %r21, {};\n mapa.shared::cluster.u32 %r22, %r3, %r21;\n"
+        "mapa.shared::cluster.u32 %r23, %r2, %r21;\n"
+        "cp.async.bulk.shared::cluster.shared::cta.mbarrier::complete_tx::bytes [%r22+1024], [%r3], 256, "
+        "[%r23];\n",
+        to);
+  };
+  const std::string wait_once = "mbarrier.try_wait.parity.shared::cta.b64 %p7, [%r2], 0;\n";
   return {
       {"two_warps_without_a_barrier",
        "shared-race",
@@ -244,6 +256,25 @@ std::vector<Pair> pairs() {
                        wait(0, 0)) +
            cluster,
        {.grid = 2, .cluster = 2}},
+      {"bulk_copy_to_a_cta_that_does_not_exist",
+       "multicast-mask-mismatch",
+       peer + only(0, init(0, 1) + "fence.mbarrier_init.release.cluster;\n") + cluster +
+           only(0, copy_to_rank(2)) + cluster,
+       peer + only(0, init(0, 1) + "fence.mbarrier_init.release.cluster;\n" + expect(0, 256)) + cluster +
+           only(0, copy_to_rank(1) + wait(0, 0)) + cluster,
+       {.grid = 2, .cluster = 2}},
+      {"answer_of_a_wait_not_looked_at",
+       "read-before-full",
+       start + only(0, fill + wait_once + "ld.shared.u32 %r10, [%r3];\n"),
+       start + only(0, fill + wait(0, 0) + "ld.shared.u32 %r10, [%r3];\n"),
+       {}},
+      {"waits_only_if_it_need_not",
+       "read-before-full",
+       start + only(0, fill + wait_once + "@!%p7 bra READ;\n" + wait(0, 0) +
+                           "READ: ld.shared.u32 %r10, [%r3];\n"),
+       start +
+           only(0, fill + wait_once + "@%p7 bra READ;\n" + wait(0, 0) + "READ: ld.shared.u32 %r10, [%r3];\n"),
+       {}},
       {"neighbour_read_before_exit",
        "cluster-exit-early",
        peer + cluster + only(0, "ld.shared::cluster.u32 %r10, [%r22];"),

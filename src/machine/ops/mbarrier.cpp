@@ -356,7 +356,8 @@ void tell_granted(Warp& w, const MbarrierArgs& a, uint32_t granted, const Looked
   }
 }
 
-/// Holds the split until the phase completes or the time limit is over; then it looks again and answers.
+/// Holds the split until the phase completes or the time limit is over; then it looks again and answers. A
+/// hasty one is not held.
 Step try_wait(Warp& w, const Op& op, uint32_t lanes) {
   const MbarrierArgs& a = args_of(op);
   Looked found;
@@ -369,7 +370,8 @@ Step try_wait(Warp& w, const Op& op, uint32_t lanes) {
   const bool again = split.deadline != 0 && split.key == found.place.offset && split.value == found.parity;
   const bool over = again && w.worker().clock_ns() >= split.deadline;
   // Lanes that wait for different things answer at once, as a GPU may.
-  if (found.done == 0 && found.uniform && !over && found.place.cta == w.cta) {
+  const bool waits = found.done == 0 && found.uniform && !over && found.place.cta == w.cta;
+  if (waits && (again || !w.worker().answers_at_once(op))) {
     uint64_t deadline = split.deadline;
     if (!again)
       deadline = w.worker().clock_ns() + (a.has_hint ? w.u32(a.hint)[first_lane(lanes)] : kTryWaitLimitNs);

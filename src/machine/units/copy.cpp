@@ -32,6 +32,13 @@ bool resolve_shared(Warp& w, const Address& operand, uint32_t lane, uint64_t add
     return true;
   }
   out = narrow;
+  if (w.worker().shared_owner(*w.cta, narrow) == nullptr) {
+    w.fault(FaultKind::IllegalAddress,
+            fmt::format("an asynchronous copy at the shared memory of rank {} of a cluster of {} CTAs",
+                        narrow >> kSharedRankShift, w.cta->cluster->ctas.size()),
+            lane, address, "multicast-mask-mismatch");
+    return false;
+  }
   return cluster_pointer(w, lane, narrow, bytes, nullptr) != nullptr;
 }
 
