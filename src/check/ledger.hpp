@@ -35,12 +35,13 @@ struct PhaseEntry {
   uint64_t arrived = 0;
   uint64_t expected_bytes = 0, brought_bytes = 0;
   bool peers_bring = false;  ///< some of these bytes came with copies of other CTAs
+  bool spilled = false;      ///< some of these bytes are the rest of a copy that has completed the phase before
 
   /// Empty, with the memory for as much again.
   void clear() {
     for (std::vector<Contribution>* const list : {&arrivals, &expectations, &copies}) list->clear();
     arrived = expected_bytes = brought_bytes = 0;
-    peers_bring = false;
+    peers_bring = spilled = false;
   }
 };
 
@@ -52,7 +53,8 @@ struct Barrier {
   bool init_fenced = false;  ///< the initialising thread has executed fence.mbarrier_init since
   uint64_t count = 0;
   int64_t pending = 0, tx = 0;
-  uint64_t phase = 0;  ///< phases completed
+  uint64_t phase = 0;       ///< phases completed
+  uint64_t flipped_by = 0;  ///< the operation that completed the last one, 0 = none
   PhaseEntry now, last;
   std::vector<Stamp> waits;  ///< for the phase completed last
   std::vector<Contribution> waiters;
@@ -85,7 +87,7 @@ class Ledger {
 
   /// The finding for bytes that no expect_tx of their phase covers.
   static const char* uncovered_bytes(const PhaseEntry& entry) {
-    if (entry.expected_bytes != 0) return "tx-bytes-exceed";
+    if (entry.expected_bytes != 0 || entry.spilled) return "tx-bytes-exceed";
     return entry.peers_bring ? "multicast-mask-mismatch" : "expect-tx-missing";
   }
 

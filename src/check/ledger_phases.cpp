@@ -147,6 +147,7 @@ void Ledger::complete(const Event& e) {
                    static_cast<uint64_t>(bytes));
   if (const Order::Operation* const op = order_.find_operation(e.operation)) {
     b->now.peers_bring |= op->cta != b->cta;
+    b->now.spilled |= e.operation == b->flipped_by;
     order_.release(b->collecting, op->start, b->cta);
     order_.raise(b->collecting.own, b->copies, kAllLanes, static_cast<Time>(b->phase + 1));
   } else if (e.operation == 0) {
@@ -177,6 +178,7 @@ void Ledger::flip(const Event& e) {
   Barrier* const b = required(e, "completion");
   if (b == nullptr) return;
   b->phase = e.phase + 1;
+  b->flipped_by = e.operation;
   b->pending = static_cast<int64_t>(b->count);
   b->tx = 0;
   std::swap(b->last, b->now);

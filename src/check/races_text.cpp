@@ -53,6 +53,10 @@ void Races::report_race(Access& access, const Record& older, uint64_t address) {
   const Agent &writer = order_.agent(older.stamp.agent), &reader = order_.agent(access.record.stamp.agent);
   const bool written_after_issue = now == AgentKind::Wgmma && before == AgentKind::Warp && older.writes() &&
                                    writer.cta == reader.cta && writer.index / 4 == reader.index;
+  // A store reads when its copy lands; what its issuer has written since it did not wait for.
+  const bool issuer_wrote_later = now == AgentKind::BulkReads && before == AgentKind::Warp && older.writes() &&
+                                  older.stamp.agent == access.start->agent &&
+                                  older.stamp.time > access.start->time;
   Finding f;
   f.agent = fmt::format("cta {}", access.event->cta);
   f.spots = {{access.record.origin, "(2) " + who(access.record)}, {older.origin, "(1) " + who(older)}};
@@ -66,7 +70,7 @@ void Races::report_race(Access& access, const Record& older, uint64_t address) {
     f.name = "global-race";
     f.headline = fmt::format("two accesses to {} are not ordered", place);
     f.help = "order them with a barrier, or with a release and an acquire of the right scope";
-  } else if (before == AgentKind::BulkReads && access.record.writes()) {
+  } else if ((before == AgentKind::BulkReads && access.record.writes()) || issuer_wrote_later) {
     f.name = "bulk-store-in-flight";
     f.headline = fmt::format("{} is written while a bulk store may still read it", place);
     f.why = "the store reads its source at any time until its group has been waited for";

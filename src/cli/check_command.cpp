@@ -49,7 +49,8 @@ void add_check_command(Tool& tool) {
   check
       ->add_option(
           "--seeds", arguments->seeds,
-          "after the fair schedule run the program under N unfair ones; each is repeatable by its number")
+          "after the fair schedule run the program under N unfair ones, until one has a finding; each is "
+          "repeatable by its number")
       ->type_name("N")
       ->check(whole_number(0))
       ->group("How they run");

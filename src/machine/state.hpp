@@ -379,6 +379,7 @@ class Worker {
   bool quiesce();
   void wake_sleepers();
   bool land_one(size_t which);
+  void land_all(const Cluster& cluster);  ///< its operations, oldest first
   void wake_group_waiters(const AsyncOp& op);
   void report_deadlock();
   bool look_once_more();

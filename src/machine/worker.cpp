@@ -248,6 +248,15 @@ bool Worker::land_one(size_t which) {
   return done;
 }
 
+void Worker::land_all(const Cluster& cluster) {
+  for (size_t place = 0; !failed() && place < async_.size();) {
+    if (async_.at(place).cta->cluster != &cluster)
+      ++place;
+    else
+      land_one(place);
+  }
+}
+
 /// Groups belong to the lane that filled them: nobody else waits for them.
 void Worker::wake_group_waiters(const AsyncOp& op) {
   if (op.kind != AsyncKind::CpAsync && op.kind != AsyncKind::BulkToGlobal) return;
@@ -396,8 +405,11 @@ bool Worker::enter_split(Warp& warp, uint32_t index) {
 
 void Worker::ended_lanes(Warp& warp, uint32_t lanes) {
   Cta& cta = *warp.cta;
+  const auto ending = static_cast<uint32_t>(std::popcount(lanes));
+  // Whoever listens has the CTA's records only while it lives: what is under way lands before, as it may.
+  if (listener() != nullptr && cta.live_threads == ending) land_all(*cta.cluster);
   warp.live &= ~lanes;
-  cta.live_threads -= static_cast<uint32_t>(std::popcount(lanes));
+  cta.live_threads -= ending;
   if (warp.live == 0) --cta.live_warps;
   note_progress();
   if (listener() != nullptr) emit_exit(*this, warp, lanes);

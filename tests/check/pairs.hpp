@@ -28,9 +28,17 @@ inline std::string name_of(const testing::TestParamInfo<Pair>& info) {
   return info.param.name;
 }
 
+/// Whenever copies land.
 inline void expect_told_apart(const Pair& pair) {
-  EXPECT_EQ(found(pair.wrong, pair.launch, pair.prepare), pair.finding);
-  EXPECT_EQ(found(pair.right, pair.launch, pair.prepare), "");
+  for (const auto timing :
+       {machine::CopyTiming::Early, machine::CopyTiming::Late, machine::CopyTiming::Shuffled}) {
+    if (timing < pair.launch.options.timing) continue;
+    Launch launch = pair.launch;
+    launch.options.timing = timing;
+    SCOPED_TRACE(static_cast<int>(timing));
+    EXPECT_EQ(found(pair.wrong, launch, pair.prepare), pair.finding);
+    EXPECT_EQ(found(pair.right, launch, pair.prepare), "");
+  }
 }
 
 }  // namespace sluice::test

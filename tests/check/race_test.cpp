@@ -50,14 +50,15 @@ std::vector<Pair> pairs() {
            cluster;
   };
   // 256 bytes of the own tile to that of another CTA, for its barrier.
-  const auto copy_to_rank = [](int to) {
+  const auto copy_to = [](const char* rank_in_r21) {
     return fmt::format(
-        "mov.u32 %r21, {};\n mapa.shared::cluster.u32 %r22, %r3, %r21;\n"
+        "{};\n mapa.shared::cluster.u32 %r22, %r3, %r21;\n"
         "mapa.shared::cluster.u32 %r23, %r2, %r21;\n"
         "cp.async.bulk.shared::cluster.shared::cta.mbarrier::complete_tx::bytes [%r22+1024], [%r3], 256, "
         "[%r23];\n",
-        to);
+        rank_in_r21);
   };
+  const Launch late = {.options = {.timing = sluice::machine::CopyTiming::Late}};
   const std::string wait_once = "mbarrier.try_wait.parity.shared::cta.b64 %p7, [%r2], 0;\n";
   return {
       {"two_warps_without_a_barrier",
@@ -259,22 +260,19 @@ std::vector<Pair> pairs() {
       {"bulk_copy_to_a_cta_that_does_not_exist",
        "multicast-mask-mismatch",
        peer + only(0, init(0, 1) + "fence.mbarrier_init.release.cluster;\n") + cluster +
-           only(0, copy_to_rank(2)) + cluster,
+           only(0, copy_to("add.u32 %r21, %r20, 2")) + cluster,
        peer + only(0, init(0, 1) + "fence.mbarrier_init.release.cluster;\n" + expect(0, 256)) + cluster +
-           only(0, copy_to_rank(1) + wait(0, 0)) + cluster,
+           only(0, copy_to("xor.b32 %r21, %r20, 1") + wait(0, 0)) + cluster,
        {.grid = 2, .cluster = 2}},
-      {"answer_of_a_wait_not_looked_at",
-       "read-before-full",
-       start + only(0, fill + wait_once + "ld.shared.u32 %r10, [%r3];\n"),
-       start + only(0, fill + wait(0, 0) + "ld.shared.u32 %r10, [%r3];\n"),
-       {}},
-      {"waits_only_if_it_need_not",
-       "read-before-full",
+      {"answer_of_a_wait_not_looked_at", "read-before-full",
+       start + only(0, fill + wait_once + "ld.shared.u32 %r10, [%r3];\n" + wait(0, 0)),
+       start + only(0, fill + wait(0, 0) + "ld.shared.u32 %r10, [%r3];\n"), late},
+      {"waits_only_if_it_need_not", "read-before-full",
        start + only(0, fill + wait_once + "@!%p7 bra READ;\n" + wait(0, 0) +
-                           "READ: ld.shared.u32 %r10, [%r3];\n"),
+                           "READ: ld.shared.u32 %r10, [%r3];\n" + wait(0, 0)),
        start +
            only(0, fill + wait_once + "@%p7 bra READ;\n" + wait(0, 0) + "READ: ld.shared.u32 %r10, [%r3];\n"),
-       {}},
+       late},
       {"neighbour_read_before_exit",
        "cluster-exit-early",
        peer + cluster + only(0, "ld.shared::cluster.u32 %r10, [%r22];"),
