@@ -35,7 +35,7 @@ struct PhaseEntry {
   uint64_t arrived = 0;
   uint64_t expected_bytes = 0, brought_bytes = 0;
   bool peers_bring = false;  ///< some of these bytes came with copies of other CTAs
-  bool spilled = false;      ///< some of these bytes are the rest of a copy that has completed the phase before
+  bool spilled = false;  ///< some of these bytes are the rest of a copy that has completed the phase before
 
   /// Empty, with the memory for as much again.
   void clear() {

@@ -54,8 +54,8 @@ void Races::report_race(Access& access, const Record& older, uint64_t address) {
   const bool written_after_issue = now == AgentKind::Wgmma && before == AgentKind::Warp && older.writes() &&
                                    writer.cta == reader.cta && writer.index / 4 == reader.index;
   // A store reads when its copy lands; what its issuer has written since it did not wait for.
-  const bool issuer_wrote_later = now == AgentKind::BulkReads && before == AgentKind::Warp && older.writes() &&
-                                  older.stamp.agent == access.start->agent &&
+  const bool issuer_wrote_later = now == AgentKind::BulkReads && before == AgentKind::Warp &&
+                                  older.writes() && older.stamp.agent == access.start->agent &&
                                   older.stamp.time > access.start->time;
   Finding f;
   f.agent = fmt::format("cta {}", access.event->cta);

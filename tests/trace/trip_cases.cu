@@ -26,6 +26,7 @@ enum class Way {
   HalfWarps,  ///< the two halves of the warp hand on one after the other
   LongHold,   ///< keeps a stage for longer than a trip can tell
   StateAnew,  ///< with a state made anew for each stage
+  LapsApart,  ///< lane 0 is a stage ahead of the others, with whom it acts at the same time
 };
 
 using Pipeline = sluice::PipelineAsync<3, sluice::Traced>;
@@ -99,6 +100,23 @@ __device__ void consume(Pipeline& first, Pipeline& second, Way way) {
   }
 }
 
+__device__ void consume_in_laps(Pipeline& first, Pipeline& second) {
+  State state;
+  const auto step = [&] {
+    first.consumer_wait(state);
+    first.consumer_release(state);
+    second.consumer_wait(state);
+    second.consumer_release(state);
+    ++state;
+  };
+  if (threadIdx.x % 32 == 0) step();
+#pragma unroll 1
+  for (int i = 0; i < kTiles; ++i) {
+    __syncwarp();
+    if (state.count() < kTiles) step();
+  }
+}
+
 __global__ void two_rings(Way way, sluice::trace::Buffer buffer) {
   __shared__ Pipeline::SharedStorage storage[2];
   Pipeline first(storage[0], params_of(way));
@@ -109,6 +127,8 @@ __global__ void two_rings(Way way, sluice::trace::Buffer buffer) {
   __syncthreads();
   if (threadIdx.x < 32) {
     produce(first, second);
+  } else if (way == Way::LapsApart) {
+    consume_in_laps(first, second);
   } else {
     consume(first, second, way);
   }
@@ -130,7 +150,9 @@ std::string run(Way way) {
           use.tiles = kTiles;
           use.consumer_warps = 1;
           use.full_arrivals = 32;
-          use.may_split = way == Way::OneLane || way == Way::HalfWarps;
+          // Lanes come apart where they do different things, and in waits of many try_waits.
+          use.may_split =
+              way == Way::OneLane || way == Way::HalfWarps || way == Way::LongHold || way == Way::LapsApart;
           use.empty_arrivals = way == Way::OneLane ? 1 : 32;
           if (std::string wrong = check_protocol(trace, use); !wrong.empty())
             return "ring " + std::to_string(ring) + ": " + wrong;
@@ -149,6 +171,7 @@ void add_trip_cases(std::vector<Case>& cases) {
   cases.push_back({"one_lane", [] { return run(Way::OneLane); }});
   cases.push_back({"half_warps", [] { return run(Way::HalfWarps); }});
   cases.push_back({"long_hold", [] { return run(Way::LongHold); }});
+  cases.push_back({"laps_apart", [] { return run(Way::LapsApart); }});
   cases.push_back({"state_anew", [] { return run(Way::StateAnew); }});
 }
 

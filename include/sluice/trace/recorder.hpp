@@ -102,13 +102,15 @@ class Recorder {
   }
   /// Each calling lane arrives `count` times.
   SLUICE_DEVICE void arrives(uint64_t const* barrier, int phase, uint32_t count = 1) {
-    note(RecordKind::Arrives, detail::barrier_place(barrier), static_cast<uint32_t>(phase),
-         Arrival::here(count * detail::count_lanes(detail::active_lanes())));
+    Together const together(key_of(barrier, phase, count));
+    note(together, RecordKind::Arrives, detail::barrier_place(barrier), static_cast<uint32_t>(phase),
+         Arrival::here(count * together.count()));
   }
   /// Each calling lane arrives once at the barrier of the same place in the CTA of rank `rank`.
   SLUICE_DEVICE void arrives_at(uint64_t const* barrier, int phase, uint32_t rank) {
-    note(RecordKind::Arrives, detail::barrier_place(barrier), static_cast<uint32_t>(phase),
-         Arrival::at(1u << rank, detail::count_lanes(detail::active_lanes())));
+    Together const together(key_of(barrier, phase, rank));
+    note(together, RecordKind::Arrives, detail::barrier_place(barrier), static_cast<uint32_t>(phase),
+         Arrival::at(1u << rank, together.count()));
   }
   /// Each calling lane announces bytes and arrives.
   SLUICE_DEVICE void arms(uint64_t const* barrier, int phase, uint32_t bytes) {
@@ -190,6 +192,8 @@ class Recorder {
   }
 
  private:
+  using Together = detail::Together<false>;
+
   template <int Size>
   SLUICE_DEVICE void note_name(RecordKind kind, char const (&name)[Size]) {
     static_assert(Size <= 11, "sluice: a name in a trace has at most 10 letters");
@@ -203,14 +207,21 @@ class Recorder {
   }
 
   SLUICE_DEVICE void note_bytes(RecordKind kind, uint64_t const* barrier, int phase, uint32_t bytes) {
-    note(kind, detail::barrier_place(barrier), static_cast<uint32_t>(phase),
-         bytes | detail::count_lanes(detail::active_lanes()) << 24);
+    Together const together(key_of(barrier, phase, bytes));
+    note(together, kind, detail::barrier_place(barrier), static_cast<uint32_t>(phase),
+         bytes | together.count() << 24);
   }
 
   SLUICE_DEVICE void note(RecordKind kind, uint16_t half, uint32_t a, uint32_t b) {
-    uint32_t const lanes = detail::active_lanes();
-    if (speaks_for(lanes)) write(kind, half, a, b, detail::sm_clock());
-    detail::meet(lanes);
+    note(Together(half | a << 16), kind, half, a, b);
+  }
+  SLUICE_DEVICE void note(Together const& together, RecordKind kind, uint16_t half, uint32_t a, uint32_t b) {
+    if (speaks_for(together.alike())) write(kind, half, a, b, detail::sm_clock());
+  }
+
+  /// Lanes that do the same at a barrier have the same key.
+  SLUICE_DEVICE static uint32_t key_of(uint64_t const* barrier, int phase, uint32_t what) {
+    return (detail::barrier_place(barrier) | static_cast<uint32_t>(phase) << 16) + what * 0x9e3779b9u;
   }
 
   /// A wait for a stage that nothing has followed yet.

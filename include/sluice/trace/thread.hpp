@@ -80,6 +80,46 @@ SLUICE_DEVICE uint32_t or_over_lanes([[maybe_unused]] uint32_t lanes, uint32_t b
 #endif
 }
 
+/// The lanes of `lanes`, which all call it, that have the calling lane's key; all of them where they are
+/// known to be in step.
+template <bool kInStep>
+SLUICE_DEVICE uint32_t lanes_alike(uint32_t lanes, [[maybe_unused]] uint32_t key) {
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 700
+  if (!kInStep && (lanes & (lanes - 1)) != 0) return __match_any_sync(lanes, key);
+#endif
+  return lanes;
+}
+
+/// The lanes that come here together, and go on together when the object's life ends: one of them may have
+/// had more to do.
+class Meeting {
+ public:
+  Meeting() = default;
+  Meeting(Meeting const&) = delete;
+  Meeting& operator=(Meeting const&) = delete;
+  SLUICE_DEVICE ~Meeting() { meet(lanes_); }
+
+  SLUICE_DEVICE uint32_t lanes() const { return lanes_; }
+
+ private:
+  uint32_t lanes_ = active_lanes();
+};
+
+/// Those of them that do the same as the calling lane, as the key has it: lanes that have come apart may meet
+/// in different laps of a loop.
+template <bool kInStep>
+class Together {
+ public:
+  SLUICE_DEVICE explicit Together(uint32_t key) : alike_(lanes_alike<kInStep>(meeting_.lanes(), key)) {}
+
+  SLUICE_DEVICE uint32_t alike() const { return alike_; }
+  SLUICE_DEVICE uint32_t count() const { return count_lanes(alike_); }
+
+ private:
+  Meeting meeting_;
+  uint32_t alike_;
+};
+
 SLUICE_DEVICE bool is_lowest_of(uint32_t lanes) {
   uint32_t lower = 0;
   SLUICE_PTX_PURE("mov.u32 %0, %%lanemask_lt;" : "=r"(lower));

@@ -10,8 +10,10 @@
 
 namespace sluice {
 
-/// The last template argument of a pipeline that is recorded.
-class Traced {
+/// The hooks of a pipeline that is recorded. `kInStep`: lanes of a warp that act together are always at the
+/// same stage.
+template <bool kInStep>
+class BasicTraced {
  public:
   /// From now on the calling threads' hooks write into `recorder`, which outlives them.
   SLUICE_DEVICE void record_in(trace::Recorder& recorder) { recorder_ = &recorder; }
@@ -28,9 +30,9 @@ class Traced {
   template <class Barrier>
   SLUICE_DEVICE void wait(Barrier const& barrier, uint32_t parity, int phase, detail::WaitSite site) const {
     if (recorder_ == nullptr) return barrier.wait(parity, site);
-    bool const speaks = recorder_->speaks_for(trace::detail::active_lanes());
+    bool const speaks = speaks_here(key_of(barrier, static_cast<uint32_t>(phase)));
     Span const span = wait_watched(barrier, parity, site);
-    Together const together;
+    trace::detail::Meeting const meeting;
     if (speaks)
       recorder_->waited(place_of(barrier), static_cast<uint32_t>(phase), parity, span.began, span.ended);
   }
@@ -40,9 +42,9 @@ class Traced {
   SLUICE_DEVICE void wait(Barrier const& barrier, uint32_t parity, trace::StageUse use,
                           detail::WaitSite site) const {
     if (recorder_ == nullptr) return barrier.wait(parity, site);
-    bool const speaks = recorder_->speaks_for(trace::detail::active_lanes());
+    bool const speaks = speaks_here(key_of(barrier, use.count));
     Span const span = wait_watched(barrier, parity, site);
-    Together const together;
+    trace::detail::Meeting const meeting;
     if (speaks) recorder_->waited_for_stage(ring_, place_of(barrier), use, parity, span.began, span.ended);
   }
 
@@ -50,8 +52,8 @@ class Traced {
   template <class Barrier>
   SLUICE_DEVICE void passed(Barrier const& barrier, uint32_t parity, trace::StageUse use) const {
     if (recorder_ == nullptr) return;
-    Together const together;
-    if (recorder_->speaks_for(together.lanes)) {
+    Together const together(key_of(barrier, use.count));
+    if (recorder_->speaks_for(together.alike())) {
       uint64_t const now = trace::detail::sm_clock();
       recorder_->waited_for_stage(ring_, place_of(barrier), use, parity, now, now);
     }
@@ -64,8 +66,8 @@ class Traced {
   }
   template <class Barrier>
   SLUICE_DEVICE void arrives(Barrier const& barrier, trace::StageUse use) const {
-    Together const together;
-    uint32_t const count = trace::detail::count_lanes(together.lanes);
+    Together const together(key_of(barrier, use.count));
+    uint32_t const count = together.count();
     hands_on(together, barrier, use,
              {form_of(use, trace::TripForm::Here, count), trace::RecordKind::Arrives,
               trace::Arrival::here(count)});
@@ -74,8 +76,8 @@ class Traced {
   /// The same in the CTA of rank `rank`.
   template <class Barrier>
   SLUICE_DEVICE void arrives_at(Barrier const& barrier, trace::StageUse use, uint32_t rank) const {
-    Together const together;
-    arrives_named(together, barrier, use, 1u << rank, trace::detail::count_lanes(together.lanes));
+    Together const together(key_of(barrier, use.count + (rank << 12)));
+    arrives_named(together, barrier, use, 1u << rank, together.count());
   }
 
   /// Each calling lane for which `signals` holds is about to arrive once, in the CTA of its own `rank`.
@@ -84,9 +86,9 @@ class Traced {
   SLUICE_DEVICE void arrives_spread(Barrier const& barrier, trace::StageUse use, uint32_t rank,
                                     bool signals) const {
     if (recorder_ == nullptr) return;
-    Together const together;
-    uint32_t const ranks = trace::detail::or_over_lanes(together.lanes, signals ? 1u << rank : 0);
-    uint32_t const count = trace::detail::count_lanes(trace::detail::lanes_where(together.lanes, signals));
+    Together const together(key_of(barrier, use.count));
+    uint32_t const ranks = trace::detail::or_over_lanes(together.alike(), signals ? 1u << rank : 0);
+    uint32_t const count = trace::detail::count_lanes(trace::detail::lanes_where(together.alike(), signals));
     if (ranks != 0) {
       arrives_named(together, barrier, use, ranks, count / trace::detail::count_lanes(ranks));
     } else {
@@ -98,8 +100,8 @@ class Traced {
   /// Each calling lane is about to announce bytes, with an arrival or without.
   template <class Barrier>
   SLUICE_DEVICE void arms(Barrier const& barrier, trace::StageUse use, uint32_t bytes) const {
-    Together const together;
-    uint32_t const count = trace::detail::count_lanes(together.lanes);
+    Together const together(key_of(barrier, use.count));
+    uint32_t const count = together.count();
     uint32_t const form = form_of(use, trace::TripForm::Arms, bytes);
     hands_on(together, barrier, use,
              {count == 1 ? form : trace::Recorder::Handing::kNoForm, trace::RecordKind::Arms,
@@ -136,7 +138,7 @@ class Traced {
   class Role {
    public:
     template <int Size>
-    SLUICE_DEVICE Role(Traced const& traced, char const (&name)[Size], bool takes_part)
+    SLUICE_DEVICE Role(BasicTraced const& traced, char const (&name)[Size], bool takes_part)
         : recorder_(traced.recorder()), takes_part_(takes_part) {
       if (recorder_ != nullptr && takes_part_) recorder_->begin_role(name);
     }
@@ -166,21 +168,21 @@ class Traced {
     return {began, trace::detail::sm_clock()};
   }
 
-  /// The lanes that come here together, and go on together when the object's life ends: one of them may have
-  /// had more to do.
-  struct Together {
-    uint32_t lanes = trace::detail::active_lanes();
+  using Together = trace::detail::Together<kInStep>;
 
-    Together() = default;
-    Together(Together const&) = delete;
-    Together& operator=(Together const&) = delete;
-    SLUICE_DEVICE ~Together() { trace::detail::meet(lanes); }
-  };
+  /// Lanes with the same key do the same at the same barrier.
+  template <class Barrier>
+  SLUICE_DEVICE static uint32_t key_of(Barrier const& barrier, uint32_t what) {
+    return place_of(barrier) | what << 16;
+  }
+  SLUICE_DEVICE bool speaks_here(uint32_t key) const {
+    return recorder_->speaks_for(trace::detail::lanes_alike<kInStep>(trace::detail::active_lanes(), key));
+  }
 
   template <class Barrier>
   SLUICE_DEVICE void hands_on(Together const& together, Barrier const& barrier, trace::StageUse use,
                               trace::Recorder::Handing const& handing) const {
-    if (recorder_ != nullptr && recorder_->speaks_for(together.lanes))
+    if (recorder_ != nullptr && recorder_->speaks_for(together.alike()))
       recorder_->hands_on(ring_, place_of(barrier), use, handing, next_);
   }
 
@@ -212,5 +214,13 @@ class Traced {
   uint32_t stage_bytes_ = 0;
   mutable trace::Recorder::NextTrip next_;
 };
+
+/// The last template argument of a pipeline that is recorded: whatever lanes do is told as it was.
+using Traced = BasicTraced<false>;
+
+/// The same at less cost, for pipelines that a single lane or whole warps in step use: lanes of a warp that
+/// act together are at the same stage then, and none of them has to be asked. Where warps have come apart and
+/// their lanes meet again in different laps, arrivals are told of the wrong stage.
+using TracedInStep = BasicTraced<true>;
 
 }  // namespace sluice

@@ -13,7 +13,7 @@ kCutlassFolders = ("cutlass", "cute")
 
 class Builder:
     def __init__(self, root, cutlass, nvcc, folder):
-        self.root, self.cutlass, self.nvcc, self.folder = Path(root), Path(cutlass) if cutlass else None, nvcc, Path(folder)
+        self.root, self.cutlass, self.nvcc, self.folder = Path(root), Path(cutlass).resolve() if cutlass else None, nvcc, Path(folder)
 
     def can_build(self, program):
         return self.cutlass is not None or "cutlass" not in program.include
