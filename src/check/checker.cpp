@@ -56,6 +56,7 @@ void Checker::receive(const event::Event& e) {
     case Kind::MbarrierCompleteTx:
     case Kind::MbarrierFlip:
     case Kind::InitFence:
+      races_.apply(e);  // what was known before
       ledger_.apply(e);
       if (e.kind == Kind::MbarrierArrive && e.operation != 0) order_.forget_operation(e.operation);
       return;

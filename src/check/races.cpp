@@ -51,6 +51,8 @@ void Races::apply(const Event& e) {
       return operation_access(e);
     case Kind::HeapFree:
       return free_block(e);
+    case Kind::MbarrierArrive:
+      return note_signal(e);
     case Kind::CtaEnd:
       return end_cta(e);
     default:
@@ -334,13 +336,36 @@ void Races::compare(Access& access, const Record& older, uint64_t address) {
 
 void Races::note_remote(const Access& access, uint32_t cta) {
   if (access.start != nullptr) return;  // copies are waited for at the barrier that they signal
+  if (remember_remote(access, cta)) check_started(access, cta);
+}
+
+/// True for the first one of the warp.
+bool Races::remember_remote(const Access& access, uint32_t cta) {
   const auto [known, is_first] = remote_[cta].try_emplace(access.record.stamp.agent);
-  if (is_first) check_started(access, cta);
   Record& last = known->second;
   if (last.stamp.time != access.record.stamp.time) last.stamp.lanes = 0;
   const uint32_t lanes = last.stamp.lanes | access.record.stamp.lanes;
   last = access.record;
   last.stamp.lanes = lanes;
+  return is_first;
+}
+
+/// An arrival at a barrier of another CTA, which must not end before. One that hands nothing over cannot be
+/// known there by its order.
+void Races::note_signal(const Event& e) {
+  const uint32_t cta = order_.place(e.cta, e.address()).cta;
+  if (cta == e.cta || cta == event::kNoIndex || e.operation != 0 || e.semantics == event::Semantics::Relaxed)
+    return;
+  Access access;
+  access.event = &e;
+  access.warp = &order_.warp(e);
+  access.record.origin = e.origin;
+  access.record.flags = Record::kWrite;
+  order_.for_strands(*access.warp, e.lanes, [&](Strand& strand, uint32_t lanes) {
+    access.strand = &strand;
+    access.record.stamp = {access.warp->agent, lanes, strand.time};
+    remember_remote(access, cta);
+  });
 }
 
 /// Threads of a CTA know that another one of the cluster has started once one of its threads is known.

@@ -80,6 +80,8 @@ class Races {
   void report_scope(Access& access, const Record& older, uint64_t address);
   void overwritten_barrier(const event::Event& e, const Barrier& b);
   void note_remote(const Access& access, uint32_t cta);
+  bool remember_remote(const Access& access, uint32_t cta);
+  void note_signal(const event::Event& e);
   void check_started(const Access& access, uint32_t cta);
   void end_cta(const event::Event& e);
   std::string place_name(const Access& access, uint64_t address) const;

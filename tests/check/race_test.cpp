@@ -273,6 +273,13 @@ std::vector<Pair> pairs() {
        start +
            only(0, fill + wait_once + "@%p7 bra READ;\n" + wait(0, 0) + "READ: ld.shared.u32 %r10, [%r3];\n"),
        late},
+      {"signalled_by_a_neighbour_before_exit",
+       "cluster-exit-early",
+       peer + only(0, init(0, 1) + "fence.mbarrier_init.release.cluster;\n") + cluster +
+           only(0, "mbarrier.arrive.release.cluster.shared::cluster.b64 _, [%r23];\n"),
+       peer + only(0, init(0, 1) + "fence.mbarrier_init.release.cluster;\n") + cluster +
+           only(0, "mbarrier.arrive.release.cluster.shared::cluster.b64 _, [%r23];\n" + wait(0, 0)),
+       {.grid = 2, .cluster = 2}},
       {"neighbour_read_before_exit",
        "cluster-exit-early",
        peer + cluster + only(0, "ld.shared::cluster.u32 %r10, [%r22];"),
