@@ -7,8 +7,6 @@
 #include <fmt/format.h>
 
 #include <utility>
-
-#include <utility>
 #include <vector>
 
 #include "check/fault_words.hpp"

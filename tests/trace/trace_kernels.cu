@@ -298,7 +298,7 @@ __global__ void take_turns(int* out, int items, sluice::trace::Buffer buffer) {
       slot[static_cast<int>(threadIdx.x)] = slot.trip();
       auto copy = writer.acquire();
       for (int i = static_cast<int>(threadIdx.x); i < kTileInts; i += 32) copy[i] = slot.trip();
-      copy.store(sluice::to(out));
+      copy.store(sluice::to(out + static_cast<int>(slot.trip()) * kTileInts));
     }
   }
   if (auto consumer = ring.consumer()) {
@@ -446,7 +446,7 @@ std::string wrong_state() {
 std::string run_all() {
   int* in = nullptr;
   int* out = nullptr;
-  if (cudaMalloc(&in, 4 * kTileBytes) != cudaSuccess || cudaMalloc(&out, 4 * kTileBytes) != cudaSuccess)
+  if (cudaMalloc(&in, 4 * kTileBytes) != cudaSuccess || cudaMalloc(&out, 16 * kTileBytes) != cudaSuccess)
     return "no memory";
   cudaMemset(in, 0, 4 * kTileBytes);
   std::vector<Case> cases = {
