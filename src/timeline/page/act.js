@@ -99,6 +99,10 @@ function waitTable(ring) {
   return table;
 }
 
+function counted(count, name) {
+  return `${number(count)} ${name}${count === 1 ? "" : "s"}`;
+}
+
 function tellSummary() {
   const room = element("summary");
   const marks = lanes.flatMap((lane) => lane.ticks.filter((event) => event.kind === "mark"));
@@ -107,7 +111,7 @@ function tellSummary() {
     room.append(make("p", `${title(event)}${event.of.text ? ": " + event.of.text : ""}`, { className: "finding", onclick: () => choose(event) }));
   if (model.rings.length === 0) room.append(make("p", "No ring of stages was recognised.", { className: "hint" }));
   model.rings.forEach((ring, i) => {
-    room.append(make("h2", `Ring${model.rings.length > 1 ? " " + i : ""}: ${ring.stages.length} stages, ${ring.uses.length} tiles`));
+    room.append(make("h2", `Ring${model.rings.length > 1 ? " " + i : ""}: ${counted(ring.stages.length, "stage")}, ${counted(ring.uses.length, "tile")}`));
     room.append(make("p", ring.verdict.charAt(0).toUpperCase() + ring.verdict.slice(1)));
     ring.stages.forEach((stage, s) => room.append(make("div", `stage ${s}`, { className: "hint" }), shareBar(stage)));
     room.append(waitTable(ring));
