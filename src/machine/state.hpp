@@ -116,6 +116,7 @@ struct Warp {
   bool acted = false;       ///< since the last backward jump: something others could see was changed
   bool clock_read = false;  ///< since the last backward jump: a clock was read
   bool polled = false;      ///< since the last backward jump: something that others change was read
+  bool passed = false;      ///< since the last backward jump: a wait found its phase complete
 
   // --- storage
   // -------------------------------------------------------------------------------------------------------
@@ -330,6 +331,8 @@ class Worker {
   /// Closes a round of a loop that only looked at what others change and jumped back at `from`: Step::Yield
   /// if nothing came of it.
   Step close_idle_round(Warp& warp, uint32_t from);
+  /// The same of a round whose waits did not have to wait: Step::Yield if the next one can only be like it.
+  Step close_passed_round(Warp& warp, uint32_t from);
   /// The running split is about to wait for time. Unless it polls, this is a step of its own program, of
   /// which time must not run ahead.
   void note_timed_wait(Warp& warp);
@@ -379,6 +382,7 @@ class Worker {
   bool quiesce();
   void wake_sleepers();
   bool land_one(size_t which);
+  bool repeats_round(const Warp& warp, Split& split) const;
   void land_all(const Cluster& cluster);  ///< its operations, oldest first
   void wake_group_waiters(const AsyncOp& op);
   void report_deadlock();

@@ -609,24 +609,37 @@ Step Worker::exit(Warp& warp, uint32_t lanes) {
   return warp.splits.empty() ? Step::Exited : Step::Resplit;
 }
 
+/// Whether the registers are what they were when a round was closed last: then the loop has done nothing.
+bool Worker::repeats_round(const Warp& warp, Split& split) const {
+  const BoundFunction& function = *launch_.kernel->functions[warp.frames[warp.frame_node].function];
+  const auto* words = reinterpret_cast<const uint64_t*>(warp.bank[0]);
+  uint64_t hash = warp.pc + 1;
+  for (uint32_t i = 0; i < function.frame_bytes / 8; ++i)
+    hash = (hash ^ words[i]) * 0x9e3779b97f4a7c15ull + (hash >> 29);
+  return std::exchange(split.round_state, hash) == hash;
+}
+
+Step Worker::close_passed_round(Warp& warp, uint32_t from) {
+  warp.passed = false;
+  Split& split = warp.splits[warp.current];
+  if (!repeats_round(warp, split)) return Step::Jumped;
+  split.reads_time = false;
+  split.idle_first = warp.pc;
+  split.idle_last = from;
+  split.idle_frame = warp.frame_node;
+  return Step::Yield;
+}
+
 Step Worker::close_idle_round(Warp& warp, uint32_t from) {
   const bool timed = warp.clock_read;
-  warp.polled = false;
+  warp.polled = warp.passed = false;
   warp.clock_read = false;
   Split& split = warp.splits[warp.current];
   split.reads_time = timed;
   split.idle_first = warp.pc;
   split.idle_last = from;
   split.idle_frame = warp.frame_node;
-  if (timed) return Step::Yield;
-  // The loop has done nothing if its registers are what they were one round ago.
-  const BoundFunction& function = *launch_.kernel->functions[warp.frames[warp.frame_node].function];
-  const auto* words = reinterpret_cast<const uint64_t*>(warp.bank[0]);
-  uint64_t hash = warp.pc + 1;
-  for (uint32_t i = 0; i < function.frame_bytes / 8; ++i)
-    hash = (hash ^ words[i]) * 0x9e3779b97f4a7c15ull + (hash >> 29);
-  if (split.round_state == hash) return Step::Yield;
-  split.round_state = hash;
+  if (timed || repeats_round(warp, split)) return Step::Yield;
   split.idle_first = 1;
   split.idle_last = 0;
   // A counter moves: the loop may have an end of its own, to which time must not jump.
@@ -651,7 +664,7 @@ void Worker::note_timed_wait(Warp& warp) {
 
 bool Worker::run_warp(Warp& warp) {
   if (!pick_split(warp)) return false;
-  warp.acted = false;
+  warp.acted = warp.passed = false;
   const bool was_asleep = warp.splits[warp.current].slept;
   warp.polled = was_asleep;
   warp.splits[warp.current].slept = false;

@@ -86,6 +86,10 @@ std::vector<Pair> pairs() {
        only(0, init(0, 1) + init(1, 32)) + kSync + warp(1, wait(0, 0) + arrive(1)) +
            only(0, linger + arrive(0) + wait(1, 0) + arrive(0)),
        {.block = 64}},
+      {"goes_on_when_the_phase_is_not_complete", "livelock",
+       start + only(0, "AGAIN: mbarrier.try_wait.parity.shared::cta.b64 %p7, [%r2], 1;\n @%p7 bra AGAIN;\n"),
+       start +
+           only(0, "AGAIN: mbarrier.try_wait.parity.shared::cta.b64 %p7, [%r2], 1;\n @!%p7 bra AGAIN;\n")},
       {"phase_that_passes_a_poller",
        "phase-lapped",
        only(0, init(0, 1)) + kSync + warp(1, poll(0, 0)) +

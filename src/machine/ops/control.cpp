@@ -24,8 +24,10 @@ using ptx::ScalarType;
 /// A backward jump closes a round of a loop. A round that only looked at what others change lets them run.
 Step close_round(Warp& w, uint32_t from) {
   if (w.polled && !w.acted) return w.worker().close_idle_round(w, from);
+  if (w.passed && !w.acted) return w.worker().close_passed_round(w, from);
   if (w.acted) w.worker().note_progress();
   w.acted = false;
+  w.passed = false;
   w.polled = false;
   return Step::Jumped;
 }

@@ -334,7 +334,7 @@ bool look(Warp& w, const MbarrierArgs& a, uint32_t lanes, Looked& found) {
 void answer(Warp& w, const MbarrierArgs& a, uint32_t lanes, const Looked& found) {
   uint32_t& predicate = w.predicate(a.done);
   predicate = (predicate & ~lanes) | found.done;
-  if (found.done != lanes) w.polled = true;
+  (found.done != lanes ? w.polled : w.passed) = true;
   w.splits[w.current].looked =
       found.done == lanes || !found.uniform ? kNoLook : found.place.offset | (found.parity & 1);
 }
@@ -371,7 +371,8 @@ Step try_wait(Warp& w, const Op& op, uint32_t lanes) {
   const bool over = again && w.worker().clock_ns() >= split.deadline;
   // Lanes that wait for different things answer at once, as a GPU may.
   const bool waits = found.done == 0 && found.uniform && !over && found.place.cta == w.cta;
-  if (waits && (again || !w.worker().answers_at_once(op))) {
+  // One that says how long it may be held is.
+  if (waits && (again || a.has_hint || !w.worker().answers_at_once(op))) {
     uint64_t deadline = split.deadline;
     if (!again)
       deadline = w.worker().clock_ns() + (a.has_hint ? w.u32(a.hint)[first_lane(lanes)] : kTryWaitLimitNs);
