@@ -8,6 +8,8 @@ import shutil
 import subprocess
 from pathlib import Path
 
+from table import StaleEdit
+
 kCutlassFolders = ("cutlass", "cute")
 
 
@@ -17,6 +19,21 @@ class Builder:
 
     def can_build(self, program):
         return self.cutlass is not None or "cutlass" not in program.include
+
+    def stale_edits(self, program):
+        """What is wrong with the program's edits, a sentence each."""
+        wrong = []
+        texts = {edit.file: self.original(edit.file, edit.file).read_text()
+                 for edit in program.cuts + [mutant.edit for mutant in program.mutants]}
+        for edit, where, stays in [*((cut, "cut", True) for cut in program.cuts),
+                                   *((mutant.edit, mutant.name, False) for mutant in program.mutants)]:
+            try:
+                edited = edit.applied(texts[edit.file], f"{program.name}/{where}")
+                if stays:
+                    texts[edit.file] = edited
+            except StaleEdit as error:
+                wrong.append(str(error))
+        return wrong
 
     def built(self, program, mutant):
         """The program file; `mutant` None is the right one. None where it does not compile, with words printed."""

@@ -17,7 +17,7 @@ The tables (see table.py) say which mistakes, and by which finding, at which lin
   alarm      declared harmless, and yet reported
 
 The program without a mistake must be silent. With --subset only the mutants marked so are made. Programs that need
-CUTLASS's headers are left out without --cutlass.
+CUTLASS's headers are left out without --cutlass. An edit that no longer fits its file, of whichever mutant, is an error.
 
 Exit status 0 if every mutant is found or harmless, at most one in ten harmless, and every right program silent.
 """
@@ -50,10 +50,12 @@ def main():
     options = parser.parse_args()
     builder = Builder(kRoot, options.cutlass, options.nvcc, options.build)
     score = Score(options, builder)
-    for table in options.tables:
-        for program in read_table(table):
-            if builder.can_build(program):
-                score.program(program)
+    programs = [program for table in options.tables for program in read_table(table) if builder.can_build(program)]
+    stale = [wrong for program in programs for wrong in builder.stale_edits(program)]
+    if stale:
+        sys.exit("\n".join(stale))
+    for program in programs:
+        score.program(program)
     return score.finish()
 
 

@@ -29,6 +29,10 @@ import dataclasses
 import sys
 
 
+class StaleEdit(Exception):
+    """The file has changed since the edit was written."""
+
+
 @dataclasses.dataclass
 class Edit:
     file: str
@@ -43,7 +47,7 @@ class Edit:
 
     def applied(self, text, where):
         if text.count(self.before) != 1:
-            sys.exit(f"{where}: the lines of the edit occur {text.count(self.before)} times in {self.file}, not once")
+            raise StaleEdit(f"{where}: the lines of the edit occur {text.count(self.before)} times in {self.file}, not once")
         return text.replace(self.before, self.after)
 
 
