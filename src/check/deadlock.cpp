@@ -131,6 +131,12 @@ std::string Deadlock::waits_text() const {
 void Deadlock::add(Finding f) {
   if (f.agent.empty()) f.agent = fmt::format("cta {}", stuck_.front().cta);
   if (f.state.empty()) f.state = waits_text();
+  const auto is_told = [&](const Waiter& w) {
+    return std::ranges::any_of(f.spots, [&](const Spot& spot) { return spot.origin == w.origin; });
+  };
+  const auto told = std::ranges::find_if(stuck_, is_told);
+  const Waiter& waiter = told != stuck_.end() ? *told : stuck_.front();
+  f.who = {waiter.cta, waiter.warp, waiter.lanes};
   findings_.add(std::move(f));
 }
 
@@ -373,7 +379,10 @@ void Deadlock::judge_circle() {
     for (const auto& [key, other] : ledger_.all()) {
       if (other.cta != b->cta || other.receives_bytes != b->receives_bytes) continue;
       for (const Contribution& c : other.last.arrivals)
-        add_spot(f, c.origin, fmt::format("arrivals at {} come from here", ledger_.name_of(other)));
+        add_spot(f, c.origin,
+                 &other == b ? fmt::format("arrivals at {} came from here before", ledger_.name_of(other))
+                             : fmt::format("arrivals at {} come from here; {} waits for the like",
+                                           ledger_.name_of(other), ledger_.name_of(*b)));
     }
   }
   f.why = "each of them waits for what another one would do next";

@@ -168,7 +168,7 @@ std::string Findings::symbol_name(uint32_t offset) const {
 
 std::string Findings::shared_name(uint32_t offset) const {
   const std::string name = symbol_name(offset);
-  return name.empty() ? "shared memory" : name;
+  return name.empty() ? "shared memory" : fmt::format("`{}`", name);
 }
 
 std::string Findings::barrier_name(uint32_t offset) const {

@@ -23,6 +23,11 @@ struct Spot {
   std::string label;
 };
 
+/// Lanes of a warp.
+struct Who {
+  uint32_t cta = event::kNoIndex, warp = 0, lanes = 0;
+};
+
 struct Finding {
   std::string name;
   report::Level level = report::Level::Error;
@@ -31,6 +36,7 @@ struct Finding {
   std::vector<Spot> spots{};
   std::string state{}, why{}, help{};
   std::vector<std::string> notes{};
+  Who who{};  ///< whom a timeline marks; nobody: whose event shows it
 };
 
 class Findings {

@@ -234,8 +234,8 @@ void Ledger::end_cta(uint32_t cta) {
       findings_.add(
           {.name = "missing-wait",
            .headline = fmt::format("the CTA ends, and nobody has waited for {} bytes that copies bring "
-                                   "to {}",
-                                   entry.brought_bytes, name_of(b)),
+                                   "to {} in its phase {}",
+                                   entry.brought_bytes, name_of(b), open ? b.phase : b.phase - 1),
            .agent = fmt::format("cta {}", cta),
            .spots = {{entry.copies.front().origin, "the copy"}, {b.init_origin, "initialised here"}},
            .state = state_of(b),

@@ -6,6 +6,7 @@
 #pragma once
 
 #include <span>
+#include <string>
 #include <string_view>
 
 namespace sluice::check {
@@ -17,5 +18,8 @@ struct Page {
 
 /// All pages, by name.
 std::span<const Page> pages();
+
+/// What a finding means, on one line; empty if there is none of that name.
+std::string meaning_of(std::string_view name);
 
 }  // namespace sluice::check

@@ -3,6 +3,7 @@
 //
 // Options of runs and the verdict at their end.
 #include "cli/run_options.hpp"
+#include "check/pages.hpp"
 
 #include <fmt/format.h>
 
@@ -224,8 +225,9 @@ int conclude(Outcome& outcome, const RunOptions& options, const std::vector<std:
   }
   if (!options.sarif_file.empty()) {
     std::ofstream out(options.sarif_file);
-    out << report::json_text(
-               report::to_sarif(outcome.diagnostics, outcome.tally.interrupted_by, SLUICE_VERSION), 2)
+    out << report::json_text(report::to_sarif(outcome.diagnostics, outcome.tally.interrupted_by,
+                                              SLUICE_VERSION, check::meaning_of),
+                             2)
         << '\n';
     if (!out) voice.say(fmt::format("error: cannot write '{}'\n", options.sarif_file));
   }

@@ -8,9 +8,11 @@
 #include <signal.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstring>
 #include <optional>
 
+#include "check/pages.hpp"
 #include "cli/command.hpp"
 #include "cli/launch_file.hpp"
 #include "cli/program.hpp"
@@ -63,7 +65,11 @@ Result<void> run_perturbed(const Starter& starter, const RunOptions& options, Vo
 
 // Reads the lists of findings that are not told.
 Result<void> read_suppressions(const RunOptions& options, report::Suppressions& suppressions) {
-  for (const std::string& path : options.suppression_files) SLUICE_TRY(suppressions.add_file(path));
+  const auto is_finding = [](const std::string& name) {
+    return std::ranges::any_of(check::pages(), [&](const check::Page& page) { return page.name == name; });
+  };
+  for (const std::string& path : options.suppression_files)
+    SLUICE_TRY(suppressions.add_file(path, is_finding));
   if (!options.baseline_file.empty()) SLUICE_TRY(suppressions.add_baseline(options.baseline_file));
   return {};
 }

@@ -7,7 +7,7 @@ namespace sluice::cuda {
 CheckedRecording::CheckedRecording(check::Checker& checker, timeline::Recorder& recorder)
     : checker_(checker), recorder_(recorder) {
   checker_.on_finding([this](const check::Finding& finding) {
-    found_.emplace_back(finding.name, finding.headline + "; " + finding.help);
+    found_.push_back({finding.name, finding.headline + "; " + finding.help, finding.who});
   });
 }
 
@@ -30,7 +30,15 @@ void CheckedRecording::finish(const machine::Fault& fault, const machine::Launch
 }
 
 void CheckedRecording::mark(const event::Event& e) {
-  for (const auto& [name, words] : found_) recorder_.mark(e, name, words);
+  for (const Mark& mark : found_) {
+    event::Event where = e;
+    if (mark.who.lanes != 0) {
+      where.cta = mark.who.cta;
+      where.warp = mark.who.warp;
+      where.lanes = mark.who.lanes;
+    }
+    recorder_.mark(where, mark.name, mark.words);
+  }
   found_.clear();
 }
 

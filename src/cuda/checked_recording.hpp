@@ -28,7 +28,11 @@ class CheckedRecording : public event::Sink {
 
   check::Checker& checker_;
   timeline::Recorder& recorder_;
-  std::vector<std::pair<std::string, std::string>> found_;  ///< names and words, not marked yet
+  struct Mark {
+    std::string name, words;
+    check::Who who;
+  };
+  std::vector<Mark> found_;  ///< not marked yet
 };
 
 }  // namespace sluice::cuda

@@ -31,6 +31,16 @@ std::optional<std::string> source_line(const std::string& file, uint32_t line) {
   return text;
 }
 
+/// Adds the text of the line to what a report says of a place.
+nlohmann::json with_source(nlohmann::json place) {
+  constexpr size_t kMostText = 200;
+  const auto line = source_line(place["file"].get<std::string>(), place["line"].get<uint32_t>());
+  const size_t first = line ? line->find_first_not_of(' ') : std::string::npos;
+  if (first != std::string::npos)
+    place["source"] = line->substr(first, std::min(kMostText, line->find_last_not_of(" \r") + 1 - first));
+  return place;
+}
+
 /// Escape sequences around text, where colours are wanted.
 class Ink {
  public:
@@ -151,13 +161,13 @@ std::string render_text(const Diagnostic& diagnostic, bool colored) {
 nlohmann::json to_json(const Diagnostic& diagnostic) {
   nlohmann::json places = nlohmann::json::array();
   for (const Place& place : diagnostic.places) {
-    nlohmann::json value = {
-        {"file", place.file}, {"line", place.line}, {"column", place.column}, {"label", place.label}};
+    nlohmann::json value = with_source(
+        {{"file", place.file}, {"line", place.line}, {"column", place.column}, {"label", place.label}});
     if (!place.library.empty()) value["library"] = place.library;
     if (place.offset != 0) value["offset"] = place.offset;
     for (const Frame& f : place.inlined)
       value["inlined"].push_back(
-          {{"file", f.file}, {"line", f.line}, {"column", f.column}, {"function", f.function}});
+          with_source({{"file", f.file}, {"line", f.line}, {"column", f.column}, {"function", f.function}}));
     places.push_back(std::move(value));
   }
   return {{"level", to_string(diagnostic.level)},
@@ -188,10 +198,12 @@ Result<Diagnostic> diagnostic_from_json(const nlohmann::json& value) {
     value.at("where").get_to(d.where);
     for (const auto& place : value.at("places")) {
       Place p{place.at("file"), place.at("line"), place.at("column"), place.at("label"), "", {}, 0};
+      p.source = place.value("source", "");
       p.library = place.value("library", "");
       p.offset = place.value("offset", uint64_t{0});
       for (const auto& f : place.value("inlined", nlohmann::json::array()))
-        p.inlined.push_back({f.at("file"), f.at("line"), f.at("column"), f.at("function")});
+        p.inlined.push_back(
+            {f.at("file"), f.at("line"), f.at("column"), f.at("function"), f.value("source", "")});
       d.places.push_back(std::move(p));
     }
     value.at("state").get_to(d.state);

@@ -34,6 +34,7 @@ struct Frame {
   uint32_t line = 0;
   uint32_t column = 0;
   std::string function;  ///< that the line belongs to, may be empty
+  std::string source{};  ///< text of the line as a report has kept it, may be empty
 };
 
 /// A source line with its caret label.
@@ -45,6 +46,7 @@ struct Place {
   std::string library;         ///< function of a library that does it for this line, may be empty
   std::vector<Frame> inlined;  ///< calls through which the line was inlined, innermost first
   uint64_t offset = 0;  ///< a place in the machine code of the object `file`, whose line is not known; else 0
+  std::string source{};  ///< text of the line as a report has kept it, may be empty
 };
 
 struct Diagnostic {
@@ -72,6 +74,7 @@ std::string_view to_string(Blame blame);
 /// with the escape sequences of terminals.
 std::string render_text(const Diagnostic& diagnostic, bool colored = false);
 
+/// With the text of source lines that can be read, so that a later report can tell the same place by it.
 nlohmann::json to_json(const Diagnostic& diagnostic);
 /// An error names the member that is missing or of the wrong type.
 Result<Diagnostic> diagnostic_from_json(const nlohmann::json& value);

@@ -62,7 +62,8 @@ json invocation(int interrupted_by) {
 
 }  // namespace
 
-json to_sarif(const std::vector<Diagnostic>& diagnostics, int interrupted_by, std::string_view tool_version) {
+json to_sarif(const std::vector<Diagnostic>& diagnostics, int interrupted_by, std::string_view tool_version,
+              const std::function<std::string(std::string_view)>& meaning_of) {
   std::set<std::string> names;
   json results = json::array();
   for (const Diagnostic& d : diagnostics) {
@@ -89,7 +90,10 @@ json to_sarif(const std::vector<Diagnostic>& diagnostics, int interrupted_by, st
   }
   json rules = json::array();
   for (const std::string& name : names)
-    rules.push_back({{"id", name}, {"shortDescription", {{"text", "sluice explain " + name}}}});
+    rules.push_back(
+        {{"id", name},
+         {"shortDescription", {{"text", meaning_of(name)}}},
+         {"help", {{"text", "`sluice explain " + name + "` has an example, the reason and the fix"}}}});
   const json driver = {{"name", "sluice"}, {"version", tool_version}, {"rules", std::move(rules)}};
   return {{"$schema", "https://json.schemastore.org/sarif-2.1.0.json"},
           {"version", "2.1.0"},

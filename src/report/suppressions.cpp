@@ -15,9 +15,17 @@
 namespace sluice::report {
 namespace {
 
+// Places by the text of their lines, so that lines that come or go elsewhere in a file change nothing; by
+// their numbers where the text is not known.
 std::string key_of(const Diagnostic& d) {
   std::string key = d.name;
-  for (const Place& place : d.places) key += fmt::format("\n{}:{}", place.file, place.line);
+  const auto add = [&](const auto& at) {
+    key += fmt::format("\n{}:{}", at.file, at.source.empty() ? std::to_string(at.line) : at.source);
+  };
+  for (const Place& place : d.places) {
+    add(place);
+    for (const Frame& frame : place.inlined) add(frame);
+  }
   return key;
 }
 
@@ -40,7 +48,8 @@ bool allowed_in_source(const std::string& file, uint32_t line, const std::string
 
 }  // namespace
 
-Result<void> Suppressions::add_file(const std::string& path) {
+Result<void> Suppressions::add_file(const std::string& path,
+                                    const std::function<bool(const std::string&)>& is_name) {
   std::ifstream in(path);
   if (!in) return Error{"cannot read the suppressions", path};
   uint32_t number = 0;
@@ -50,6 +59,9 @@ Result<void> Suppressions::add_file(const std::string& path) {
     Entry entry;
     std::string place, more;
     if (!(words >> entry.name)) continue;
+    if (!is_name(entry.name))
+      return Error{fmt::format("there is no finding '{}': `sluice explain` lists them", entry.name),
+                   fmt::format("{}:{}", path, number)};
     words >> place;
     if (words >> more)
       return Error{"a suppression is NAME, NAME FILE or NAME FILE:LINE", fmt::format("{}:{}", path, number)};

@@ -5,6 +5,7 @@
 // by the report of an earlier run (a baseline).
 #pragma once
 
+#include <functional>
 #include <set>
 #include <string>
 #include <vector>
@@ -17,8 +18,8 @@ namespace sluice::report {
 class Suppressions {
  public:
   /// Reads a file with one suppression a line: `NAME`, `NAME FILE` or `NAME FILE:LINE`. FILE is the end of a
-  /// path; a `#` begins a comment.
-  Result<void> add_file(const std::string& path);
+  /// path; a `#` begins a comment. NAME is one for which `is_name` holds.
+  Result<void> add_file(const std::string& path, const std::function<bool(const std::string&)>& is_name);
   /// Adds all findings of a report that `--json` has written.
   Result<void> add_baseline(const std::string& path);
 

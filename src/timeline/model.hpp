@@ -119,6 +119,13 @@ struct StateChange {
 };
 
 /// One filling of a stage: a row of the table, a tile.
+/// When a filled stage enters each of its states; each lasts until the next. In a pipeline that breaks its
+/// protocol a moment that comes too early is put off to the one before, and none lies behind the next
+/// filling.
+struct StageStates {
+  uint64_t filling = 0, full = 0, used = 0, empty = 0;
+};
+
 struct Use {
   uint32_t stage = 0;
   uint64_t ordinal = 0;              ///< of this filling of the stage: the phase of `full`
@@ -127,14 +134,15 @@ struct Use {
   std::vector<uint32_t> acquires;  ///< waits on empty
   std::vector<uint32_t> arms;      ///< arrivals on full
   std::vector<uint32_t> copies;
-  std::vector<uint32_t> reads;       ///< waits on full
-  std::vector<uint32_t> releases;    ///< arrivals on empty
-  int64_t bytes = 0;                 ///< announced
-  std::optional<uint64_t> acquired;  ///< the producer may fill: the last acquire ended
-  std::optional<uint64_t> filling;   ///< the first arm or copy
-  std::optional<uint64_t> full;      ///< full completed; on a GPU: first seen
-  std::optional<uint64_t> seen;      ///< the first consumer went on
-  std::optional<uint64_t> released;  ///< empty completed; on a GPU: the last release
+  std::vector<uint32_t> reads;        ///< waits on full
+  std::vector<uint32_t> releases;     ///< arrivals on empty
+  int64_t bytes = 0;                  ///< announced
+  std::optional<uint64_t> acquired;   ///< the producer may fill: the last acquire ended
+  std::optional<uint64_t> filling;    ///< the first arm or copy
+  std::optional<uint64_t> full;       ///< full completed; on a GPU: first seen
+  std::optional<uint64_t> seen;       ///< the first consumer went on
+  std::optional<uint64_t> released;   ///< empty completed; on a GPU: the last release
+  std::optional<StageStates> states;  ///< of a use that was filled
 };
 
 struct Stage {

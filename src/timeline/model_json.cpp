@@ -151,6 +151,7 @@ Json json_of(const Use& u) {
   put(j, "full", u.full);
   put(j, "seen", u.seen);
   put(j, "released", u.released);
+  if (u.states) j["states"] = {u.states->filling, u.states->full, u.states->used, u.states->empty};
   return j;
 }
 

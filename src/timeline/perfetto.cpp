@@ -128,15 +128,14 @@ class Events {
       name("thread_name", pid, stage, fmt::format("stage {}", stage));
     for (uint32_t tile = 0; tile < ring.uses.size(); ++tile) {
       const Use& use = ring.uses[tile];
-      state(pid, use.stage, "filling", use.filling, use.full, tile);
-      state(pid, use.stage, "full", use.full, use.seen, tile);
-      state(pid, use.stage, "in use", use.seen, use.released, tile);
+      if (!use.states) continue;
+      state(pid, use.stage, "filling", use.states->filling, use.states->full, tile);
+      state(pid, use.stage, "full", use.states->full, use.states->used, tile);
+      state(pid, use.stage, "in use", use.states->used, use.states->empty, tile);
     }
   }
-  void state(uint32_t pid, uint32_t stage, const char* text, std::optional<uint64_t> begin,
-             std::optional<uint64_t> end, uint32_t tile) {
-    const uint64_t last = end.value_or(model_.end);
-    if (begin && last > *begin) slice(pid, stage, text, *begin, last, {{"tile", tile}});
+  void state(uint32_t pid, uint32_t stage, const char* text, uint64_t begin, uint64_t end, uint32_t tile) {
+    if (end > begin) slice(pid, stage, text, begin, end, {{"tile", tile}});
   }
 
   const Model& model_;

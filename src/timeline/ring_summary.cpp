@@ -27,9 +27,9 @@ std::string percent(double share) {
 
 // --- stages -------------------------------------------------------------------------------------------
 
-/// Adds up how long each stage was in which state, to the end of the ring. A stage that nobody releases is in
-/// use until it is filled again.
-void share_states(Ring& ring) {
+/// The states of all uses, and how long each stage was in which of them, to the end of the ring. A stage that
+/// nobody releases is in use until it is filled again.
+void settle_states(Ring& ring) {
   struct Spent {
     uint64_t filling = 0, full = 0, used = 0;
   };
@@ -39,13 +39,17 @@ void share_states(Ring& ring) {
     if (!u->filling) continue;
     Spent& s = spent[u->stage];
     const uint64_t until = std::max(filled_again[u->stage], *u->filling);
-    const uint64_t full = std::clamp(u->full.value_or(until), *u->filling, until);
-    const uint64_t seen = std::clamp(u->seen.value_or(until), full, until);
-    const uint64_t released = std::clamp(u->released.value_or(until), seen, until);
-    s.filling += full - *u->filling;
-    s.full += seen - full;
-    s.used += released - seen;
+    StageStates states{.filling = *u->filling};
+    states.full = std::clamp(u->full.value_or(until), states.filling, until);
+    states.used = std::clamp(u->seen.value_or(until), states.full, until);
+    // What was given back before it was full is not given back.
+    const bool is_released = u->released && *u->released >= states.used;
+    states.empty = is_released ? std::min(*u->released, until) : until;
+    s.filling += states.full - states.filling;
+    s.full += states.used - states.full;
+    s.used += states.empty - states.used;
     filled_again[u->stage] = *u->filling;
+    u->states = states;
   }
   const double life = static_cast<double>(std::max<uint64_t>(ring.end - ring.begin, 1));
   for (size_t i = 0; i < spent.size(); ++i) {
@@ -140,6 +144,13 @@ std::string stages_sentence(const Model& m, const Ring& ring) {
 }
 
 void judge(const Model& m, Ring& ring) {
+  if (m.failed) {
+    const bool hangs = std::any_of(m.waits.begin(), m.waits.end(), [](const Wait& w) { return !w.end; });
+    ring.verdict =
+        hangs ? "the launch hangs: some waits never end, and the shares say nothing about what limits"
+              : "the launch failed: the shares say nothing about what limits";
+    return;
+  }
   if (ring.uses.size() < 2) {
     ring.verdict = "one tile alone says nothing about what limits";
     return;
@@ -177,7 +188,7 @@ void judge(const Model& m, Ring& ring) {
 
 void summarise(const Model& m, Ring& ring) {
   sum_waits(m, ring);
-  share_states(ring);
+  settle_states(ring);
   const auto stages = static_cast<uint32_t>(ring.stages.size());
   for (uint32_t more = 0; m.left_out == 0 && more <= kMoreStages; ++more) {
     const auto time = replay(m, ring, stages + more);

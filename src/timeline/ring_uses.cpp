@@ -31,6 +31,7 @@ class Collector {
     add_arrivals();
     add_copies();
     add_flips();
+    add_strays();
     order();
   }
 
@@ -151,6 +152,26 @@ class Collector {
       u.full = m_.source == Source::Gpu ? u.seen : flip(stage.full, key.second);
       if (m_.source == Source::Engine)
         u.released = flip(stage.empty, key.second + static_cast<uint64_t>(ring_.empty_offset));
+    }
+  }
+
+  /// Waits on empty for a phase that no filling needs, as a wrong parity makes them: each stands before the
+  /// filling of its stage that comes next.
+  void add_strays() {
+    for (const auto& [key, stray] : uses_) {
+      if (stray.filling || !stray.reads.empty()) continue;
+      for (const uint32_t i : stray.acquires) {
+        const Wait& w = m_.waits[i];
+        Use* next = nullptr;
+        for (auto& [other, u] : uses_) {
+          const bool comes_next = other.first == key.first && u.filling && w.end && *u.filling >= *w.end;
+          if (comes_next && (next == nullptr || *u.filling < *next->filling)) next = &u;
+        }
+        if (next == nullptr || !next->acquires.empty()) continue;
+        next->acquires.push_back(i);
+        next->producer_parity = w.parity;
+        next->acquired = w.end;
+      }
     }
   }
 

@@ -188,17 +188,15 @@ class Picture {
     for (size_t tile = 0; tile < ring.uses.size(); ++tile) {
       const Use& use = ring.uses[tile];
       const std::string number = fmt::format("{}", tile);
-      state("empty", rows[use.stage], free_since[use.stage], use.filling, ring.end, "");
-      state("filling", rows[use.stage], use.filling, use.full, ring.end, number);
-      state("full", rows[use.stage], use.full, use.seen, ring.end, number);
-      state("used", rows[use.stage], use.seen, use.released, ring.end, number);
-      free_since[use.stage] = use.released.value_or(ring.end);
+      if (!use.states) continue;
+      const auto& [filling, full, used, empty] = *use.states;
+      bar("empty", rows[use.stage], free_since[use.stage], filling, "");
+      bar("filling", rows[use.stage], filling, full, number);
+      bar("full", rows[use.stage], full, used, number);
+      bar("used", rows[use.stage], used, empty, number);
+      free_since[use.stage] = empty;
     }
-    for (size_t s = 0; s < rows.size(); ++s) state("empty", rows[s], free_since[s], ring.end, ring.end, "");
-  }
-  void state(const char* kind, double y, std::optional<uint64_t> begin, std::optional<uint64_t> end,
-             uint64_t last, const std::string& text) {
-    if (begin) bar(kind, y, *begin, std::max(*begin, end.value_or(last)), text);
+    for (size_t s = 0; s < rows.size(); ++s) bar("empty", rows[s], free_since[s], ring.end, "");
   }
 
   /// From what completed a phase to the wait that it ended; none where they would cover the picture.

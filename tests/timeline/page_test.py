@@ -160,7 +160,7 @@ def check_many(sluice, program, browser, folder):
         count = page.value("lanes.reduce((n, lane) => n + lane.events.length, 0)")
         took = page.value("""(() => {
           const times = [];
-          for (let i = 0; i < 15; ++i) {
+          for (let i = 0; i < 60; ++i) {
             zoom(i % 2 ? 0.8 : 1.25);
             const start = performance.now();
             drawLanes();

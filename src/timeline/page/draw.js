@@ -7,7 +7,7 @@
 
 const canvas = document.getElementById("lanes"), overview = document.getElementById("overview");
 const labelWidth = 150, axisHeight = 26, groupHeight = 26, mostArrows = 600;
-const whole = { a: 0, b: Math.max(1, model.end) };
+const whole = { a: 0, b: Math.max(1, horizon) };
 const view = { a: 0, b: whole.b, scroll: 0, width: 0, height: 0 };
 const chosen = { event: null, hover: null, found: [], foundSet: new Set() };
 let colours = {};

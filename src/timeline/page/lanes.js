@@ -6,6 +6,8 @@
 "use strict";
 
 const model = JSON.parse(document.getElementById("model").textContent);
+// Waits that never end go on behind the last event, far enough to be seen.
+const horizon = model.end + (model.waits.some((wait) => wait.end === undefined) ? Math.ceil(model.end / 20) : 0);
 const lanes = [];
 
 function addLane(group, label, note, height) {
@@ -58,7 +60,7 @@ function makeWarpLanes() {
   const of = (x) => byAgent[x.agent];
   for (const span of model.spans) if (of(span)) addEvent(of(span), span.kind, span.begin, span.end, "spans", span);
   model.waits.forEach((wait, i) => {
-    if (of(wait)) shown.waits[i] = addEvent(of(wait), waitKind(wait), wait.asked, wait.end ?? model.end, "waits", wait);
+    if (of(wait)) shown.waits[i] = addEvent(of(wait), waitKind(wait), wait.asked, wait.end ?? horizon, "waits", wait);
   });
   model.arrivals.forEach((arrival, i) => {
     if (of(arrival))
@@ -86,16 +88,14 @@ function makeCopyLanes() {
   });
 }
 
-// What each filling of a stage says of its state; a state that did not come to its end lasts until the ring's.
-function addUse(lane, use, trip, since, end) {
-  const moments = [["empty", since], ["filling", use.filling], ["full", use.full], ["used", use.seen], ["", use.released]];
-  const known = moments.filter(([, t]) => t !== undefined);
-  known.forEach(([kind, t], i) => {
-    if (kind === "") return;
-    const next = known[i + 1]?.[1] ?? end;
-    if (next > t) addEvent(lane, kind, t, next, "uses", use, { trip });
+// What each filling of a stage says of its state. The result: when the stage is empty again.
+function addUse(lane, use, trip, since) {
+  if (!use.states) return since;
+  const moments = [since, ...use.states];
+  ["empty", "filling", "full", "used"].forEach((kind, i) => {
+    if (moments[i + 1] > moments[i]) addEvent(lane, kind, moments[i], moments[i + 1], "uses", use, { trip });
   });
-  return use.released ?? end;
+  return moments[4];
 }
 
 function makeStageLanes() {
@@ -106,7 +106,7 @@ function makeStageLanes() {
     }));
     ring.uses.forEach((use, trip) => {
       const row = rows[use.stage];
-      row.since = addUse(row.lane, use, trip, row.since, ring.end);
+      row.since = addUse(row.lane, use, trip, row.since);
     });
     for (const row of rows) if (row.since < ring.end) addEvent(row.lane, "empty", row.since, ring.end, "uses", null);
   });
