@@ -124,6 +124,11 @@ def check_point(page, model):
 
 
 def check_labels(page):
+    for theme in ("dark", "light"):
+        page.value(f"setTheme('{theme}')")
+        worst = page.value("""Object.keys(colours.kinds).map((kind) => [contrast(colours.inks[kind], colours.kinds[kind]), kind])
+          .sort((x, y) => x[0] - y[0])[0]""")
+        expect(f"labels stand out on {theme} bars: {worst}", worst[0] >= 3.5)
     text, fits = page.value("""(() => {
       const g = canvas.getContext("2d"), text = fitted(g, "storage.pipeline.full_barriers[3] of a long name", 100);
       return [text, g.measureText(text).width <= 100 && fitted(g, "warp 0", 100) === "warp 0"];

@@ -15,9 +15,24 @@ let colours = {};
 function readColours() {
   const style = getComputedStyle(document.documentElement);
   const read = (name) => style.getPropertyValue(name).trim();
-  colours = { kinds: {} };
+  colours = { kinds: {}, inks: {} };
   for (const name of ["ground", "panel", "line", "row", "text", "faint", "accent", "arrow", "select"]) colours[name] = read(`--${name}`);
   for (const kind of Object.keys(kindWords)) colours.kinds[kind] = read(`--kind-${kind}`);
+  for (const [kind, colour] of Object.entries(colours.kinds)) colours.inks[kind] = inkOn(colour);
+}
+
+// Relative luminance of "#rrggbb" (WCAG 2), and the one of our text colours that stands out more on it.
+function luminance(colour) {
+  const parts = [1, 3, 5].map((at) => parseInt(colour.slice(at, at + 2), 16) / 255);
+  const [r, g, b] = parts.map((part) => (part <= 0.04045 ? part / 12.92 : ((part + 0.055) / 1.055) ** 2.4));
+  return 0.2126 * r + 0.7152 * g + 0.0722 * b;
+}
+function contrast(one, other) {
+  const [low, high] = [luminance(one), luminance(other)].sort((x, y) => x - y);
+  return (high + 0.05) / (low + 0.05);
+}
+function inkOn(colour) {
+  return contrast(colours.text, colour) >= contrast(colours.ground, colour) ? colours.text : colours.ground;
 }
 
 // Where the lanes lie, from the top of the content.
@@ -118,7 +133,7 @@ function drawBar(g, event, x, end, y, lane) {
   g.fill();
   const text = width > 44 && shape.height >= 12 ? barText(event) : "";
   if (text && g.measureText(text).width < width - 8) {
-    g.fillStyle = colours.text;
+    g.fillStyle = colours.inks[event.kind];
     g.fillText(text, x + 5, y + lane.height / 2 + 4);
   }
 }
