@@ -12,6 +12,7 @@ namespace sluice::timeline {
 namespace {
 
 constexpr double kWidth = 900, kRight = 12, kRow = 22, kGap = 4, kHeading = 24, kAxis = 22;
+constexpr double kCaption = 16;
 constexpr double kLeastLabels = 130, kMostLabels = 230, kCharacter = 6.4;  ///< of labels, wide
 constexpr double kLeast = 0.25;                                            ///< narrower bars are not drawn
 constexpr size_t kMostLanes = 12, kMostArrows = 200, kMostTiles = 24;
@@ -70,7 +71,7 @@ class Picture {
     for (const Ring& ring : model_.rings) stages(ring);
     arrows();
     const double bottom = y_;
-    const double height = bottom + 28;
+    const double height = bottom + 28 + (caption_.empty() ? 0 : kCaption);
     std::string svg = fmt::format(
         "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {} {}\" role=\"img\">\n<title>{}</title>\n",
         kWidth, height, escaped(model_.kernel));
@@ -240,25 +241,28 @@ class Picture {
   std::string legend(double y) const {
     constexpr std::pair<const char*, const char*> kEntries[] = {{"starved", "waits on full"},
                                                                 {"blocked", "waits on empty"},
+                                                                {"sync", "waits for threads"},
+                                                                {"product", "wgmma"},
                                                                 {"arm", "arms"},
                                                                 {"release", "releases"},
+                                                                {"copy", "copy"},
                                                                 {"empty", "empty"},
                                                                 {"filling", "filling"},
                                                                 {"full", "full"},
                                                                 {"used", "in use"},
                                                                 {"mark", "finding"}};
     std::string text;
-    double x = kLeastLabels;
+    double x = 10;
     for (const auto& [kind, words] : kEntries) {
-      if (kind == std::string_view("mark") && model_.marks.empty()) continue;
+      if (body_.find(fmt::format("class=\"{}\"", kind)) == std::string::npos) continue;
       text += fmt::format("<rect class=\"{}\" x=\"{}\" y=\"{}\" width=\"10\" height=\"10\" rx=\"2\"/>", kind,
                           x, y - 9);
       text += fmt::format("<text class=\"faint\" x=\"{}\" y=\"{}\">{}</text>\n", x + 14, y, words);
-      x += 32 + 6.2 * static_cast<double>(std::string_view(words).size());
+      x += 28 + 5.8 * static_cast<double>(std::string_view(words).size());
     }
     if (!caption_.empty())
       text += fmt::format("<text class=\"faint\" x=\"{}\" y=\"{}\" text-anchor=\"end\">{}</text>\n",
-                          kWidth - kRight, y, escaped(caption_));
+                          kWidth - kRight, y + kCaption, escaped(caption_));
     return text;
   }
 
