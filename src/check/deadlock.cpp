@@ -160,17 +160,53 @@ std::string Deadlock::missing_text(const Barrier& b) const {
 
 // --- causes -------------------------------------------------------------------------------------------
 
-// A loop that asks by parity, and did not ask between two completions.
+// The phase that the waiter has missed, if others have completed it and the next one: it polls, and did not
+// ask in between; or it has waited for each phase before, and did not for this one or asks for it only now.
+std::optional<int64_t> Deadlock::missed_phase(const Waiter& w, const Barrier& b) const {
+  const bool polls = w.waiting == Waiting::Loop || w.waiting == Waiting::Sleep;
+  if (polls && b.phase >= w.detail + 2) return static_cast<int64_t>(w.detail);
+  const CtaOrder* const cta = order_.find_cta(w.cta);
+  if (cta == nullptr || w.warp >= cta->warps.size()) return {};
+  const uint32_t column = cta->warps[w.warp].column;
+  if (column >= b.wait_records.size() || b.wait_records[column].empty()) return {};
+  const std::vector<WaitRecord>& records = b.wait_records[column];
+  const auto is_missed = [&](int64_t phase) {
+    const int64_t since = static_cast<int64_t>(b.phase) - phase;
+    return since >= 2 && since % 2 == 0;
+  };
+  uint32_t first_time = w.lanes;
+  for (const WaitRecord& record : records) {
+    first_time &= ~record.lanes;
+    if ((record.lanes & w.lanes) == 0) continue;
+    if (record.missed) return record.missed;
+    if (record.waits_each && is_missed(record.last + 1)) return record.last + 1;
+    // Others have waited for more, and for no longer.
+    for (const std::vector<WaitRecord>& others : b.wait_records) {
+      for (const WaitRecord& other : others) {
+        const int64_t more = record.first - other.first;
+        if (record.waits_each && other.waits_each && other.last == record.last && more >= 2 && more % 2 == 0)
+          return other.first;
+      }
+    }
+  }
+  // Lanes that wait for the first time begin where their neighbours began.
+  if (first_time != 0 && is_missed(records.front().first)) return records.front().first;
+  return {};
+}
+
+// By parity a phase looks like the next but one.
 bool Deadlock::judge_lapped() {
   for (const Waiter& w : stuck_) {
     const Barrier* const b = barrier_of(w);
-    const bool polls = w.waiting == Waiting::Loop || w.waiting == Waiting::Sleep;
-    if (b == nullptr || !polls || b->phase < w.detail + 2) continue;
+    const std::optional<int64_t> missed = b != nullptr ? missed_phase(w, *b) : std::nullopt;
+    if (!missed) continue;
     Finding f;
     f.name = "phase-lapped";
-    f.headline = fmt::format("{} asks for phase {} of {}, and {} phases have completed since it began",
-                             lanes_text(w.warp, w.lanes), w.detail, ledger_.name_of(*b), b->phase - w.detail);
-    add_spot(f, w.origin, "this wait was lapped");
+    f.headline =
+        fmt::format("{} did not wait for {} of {} before phase {} completed", lanes_text(w.warp, w.lanes),
+                    *missed < 0 ? "the phase before the first" : fmt::format("phase {}", *missed),
+                    ledger_.name_of(*b), *missed + 1);
+    add_spot(f, w.origin, "this wait was lapped, or one before it");
     for (const Contribution& c : b->last.arrivals)
       add_spot(f, c.origin, "an arrival of the phase that came too soon");
     add_spot(f, b->init_origin, "initialised for " + counted(b->count, "arrival"));

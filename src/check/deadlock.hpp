@@ -11,6 +11,7 @@
 // itself.
 #pragma once
 
+#include <optional>
 #include <vector>
 
 #include "check/findings.hpp"
@@ -39,6 +40,7 @@ class Deadlock {
     uint64_t barrier = 0;  ///< key of the mbarrier, 0 = none
   };
 
+  std::optional<int64_t> missed_phase(const Waiter& w, const Barrier& b) const;
   bool judge_lapped();
   bool judge_bytes(const Barrier& b);
   bool judge_expectation(const Barrier& b);

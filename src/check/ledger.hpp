@@ -12,6 +12,7 @@
 
 #include <array>
 #include <map>
+#include <optional>
 #include <unordered_map>
 #include <vector>
 
@@ -45,6 +46,15 @@ struct PhaseEntry {
   }
 };
 
+/// The successful waits of some lanes, by the completions that they stand for; -1 is the phase before the
+/// first. By parity a completion looks like the next but one: who is lapped goes on, and stands for that one.
+struct WaitRecord {
+  uint32_t lanes = 0;
+  int64_t first = -1, last = -1;
+  bool waits_each = true;         ///< for each completion from the first to the last
+  std::optional<int64_t> missed;  ///< after it had waited for each: the first for which it did not
+};
+
 struct Barrier {
   uint32_t cta = 0, offset = 0;
   AgentId copies = 0;  ///< the agent of copies that signal it
@@ -63,7 +73,10 @@ struct Barrier {
   /// it.
   std::vector<uint32_t> arrivers;
   std::vector<uint32_t> sees_init;  ///< by column of a warp: lanes that are ordered after the init
+  std::vector<std::vector<WaitRecord>> wait_records;  ///< by column of a warp, for disjoint lanes
   bool receives_bytes = false;
+
+  void note_wait(uint32_t column, uint32_t lanes, int64_t stands_for);
 };
 
 class Ledger {

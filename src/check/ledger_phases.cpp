@@ -187,12 +187,40 @@ void Ledger::flip(const Event& e) {
   b->completed = b->collecting;
 }
 
+void Barrier::note_wait(uint32_t column, uint32_t lanes, int64_t stands_for) {
+  if (wait_records.size() <= column) wait_records.resize(column + 1);
+  std::vector<WaitRecord>& records = wait_records[column];
+  const auto go_on = [&](WaitRecord& record) {
+    if (stands_for > record.last + 1) {
+      if (record.waits_each && record.last > record.first) record.missed = record.last + 1;
+      record.waits_each = false;
+    }
+    record.last = stands_for;
+  };
+  if (records.size() == 1 && records.front().lanes == lanes) return go_on(records.front());  // mostly
+  uint32_t rest = lanes;
+  const size_t count = records.size();
+  for (size_t i = 0; i < count; ++i) {
+    const uint32_t common = records[i].lanes & lanes;
+    rest &= ~common;
+    if (common == 0) continue;
+    WaitRecord part = records[i];
+    records[i].lanes &= ~common;
+    part.lanes = common;
+    go_on(part);
+    records.push_back(part);
+  }
+  if (rest != 0) records.push_back({.lanes = rest, .first = stands_for, .last = stands_for, .missed = {}});
+  std::erase_if(records, [](const WaitRecord& record) { return record.lanes == 0; });
+}
+
 void Ledger::wait(const Event& e) {
   Barrier* const b = required(e, "wait");
   if (b == nullptr) return;
   check_visible(*b, e, "wait");
   WarpOrder& w = order_.warp(e);
   add_contribution(b->waiters, e.origin, w.agent, e.lanes, 1);
+  b->note_wait(w.column, e.lanes, static_cast<int64_t>(e.phase));
   if (e.value != 0 && e.value != 1) {
     findings_.add({.name = "phase-operand-invalid",
                    .level = report::Level::Warning,
