@@ -180,11 +180,13 @@ std::optional<int64_t> Deadlock::missed_phase(const Waiter& w, const Barrier& b)
     if ((record.lanes & w.lanes) == 0) continue;
     if (record.missed) return record.missed;
     if (record.waits_each && is_missed(record.last + 1)) return record.last + 1;
-    // Others have waited for more, and for no longer.
-    for (const std::vector<WaitRecord>& others : b.wait_records) {
-      for (const WaitRecord& other : others) {
+    // A warp beside it has waited for more, and for no longer.
+    const size_t group = w.warp / 4 * 4;
+    for (size_t beside = group; beside < std::min(group + 4, cta->warps.size()); ++beside) {
+      if (cta->warps[beside].column >= b.wait_records.size()) continue;
+      for (const WaitRecord& other : b.wait_records[cta->warps[beside].column]) {
         const int64_t more = record.first - other.first;
-        if (record.waits_each && other.waits_each && other.last == record.last && more >= 2 && more % 2 == 0)
+        if (record.waits_each && other.waits_each && other.last <= record.last && more >= 2 && more % 2 == 0)
           return other.first;
       }
     }

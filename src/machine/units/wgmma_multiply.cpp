@@ -241,13 +241,22 @@ void float_row(const WgmmaForm& form, const WgmmaOperands& o, uint32_t row, bool
     sum[i] = 0;
   }
 
-  // Terms in units of the last place that counts; the conversion cuts towards zero.
+  // Terms in units of the last place that counts; the conversion cuts towards zero. Terms of columns that are
+  // summed slowly may be anything, and do not count.
+  const bool all_fast = low >= kLeastFast && high <= kMostFast && !special;
   for (uint32_t k = 0; k < count; ++k) {
     const float* const b = o.b_value[meets(form, o, row, k)];
     const float a = o.a_value[row][k];
-    for (uint32_t i = 0; i < n; ++i) sum[i] += static_cast<int32_t>(a * b[i] * scale[i]);
+    if (all_fast) {
+      for (uint32_t i = 0; i < n; ++i) sum[i] += static_cast<int32_t>(a * b[i] * scale[i]);
+      continue;
+    }
+    const auto beyond = static_cast<float>(4u << fraction);  // all terms of the other columns stay below
+    for (uint32_t i = 0; i < n; ++i) {
+      const float term = a * b[i] * scale[i];
+      sum[i] += std::fabs(term) < beyond ? static_cast<int32_t>(term) : 0;
+    }
   }
-  const bool all_fast = low >= kLeastFast && high <= kMostFast && !special;
   if (all_fast && high < kMostFast - 6 && form.d == WgmmaResult::F32) {
     // As below, without a branch: no sum reaches 2^128.
     const uint32_t kept = fraction == 13 ? ~uint32_t{0x3ff} : ~uint32_t{0};
