@@ -26,12 +26,19 @@ endif()
 
 # sluice_add_cuda_program(NAME SOURCE... [STD 17|20] [OUTPUT_DIR dir] [DEFINES ...] [LIBRARIES ...] [OPTIONS ...])
 #
-# Adds an executable from .cu files, linked to the header-only library, with line tables and optimisation.
+# Adds an executable from .cu files, linked to the header-only library, with line tables and optimisation. There is none
+# where LIBRARIES names one of the toolkit, CUDA::NAME, that it does not have (NVIDIA's wheels lack some).
 function(sluice_add_cuda_program name)
   cmake_parse_arguments(ARG "" "STD;OUTPUT_DIR" "DEFINES;LIBRARIES;OPTIONS" ${ARGN})
   if(NOT SLUICE_HAVE_CUDA)
     return()
   endif()
+  foreach(library ${ARG_LIBRARIES})
+    if(library MATCHES "^CUDA::" AND NOT TARGET ${library})
+      message(STATUS "sluice: ${name} is not built: this toolkit has no ${library}")
+      return()
+    endif()
+  endforeach()
   add_executable(${name} ${ARG_UNPARSED_ARGUMENTS})
   target_link_libraries(${name} PRIVATE ${ARG_LIBRARIES} sluice)
   target_compile_definitions(${name} PRIVATE ${ARG_DEFINES})

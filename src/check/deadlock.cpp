@@ -19,6 +19,8 @@ using event::Waiting;
 
 namespace {
 
+constexpr uint32_t kWarpsOfGroup = 4;
+
 constexpr size_t kMostSpots = 6;
 
 void add_spot(Finding& f, uint32_t origin, std::string label) {
@@ -160,6 +162,23 @@ std::string Deadlock::missing_text(const Barrier& b) const {
 
 // --- causes -------------------------------------------------------------------------------------------
 
+// The phase that a warp has missed, as those beside it in its warpgroup show: they have waited for each
+// phase, for no longer, and for more.
+std::optional<int64_t> Deadlock::missed_beside(const WaitRecord& record, uint32_t warp, const CtaOrder& cta,
+                                               const Barrier& b) {
+  const size_t first = warp / kWarpsOfGroup * kWarpsOfGroup;
+  for (size_t beside = first; beside < std::min(first + kWarpsOfGroup, cta.warps.size()); ++beside) {
+    if (cta.warps[beside].column >= b.wait_records.size()) continue;
+    for (const WaitRecord& other : b.wait_records[cta.warps[beside].column]) {
+      if (!other.waits_each || other.last > record.last) continue;
+      if (record.missed && other.first == record.first) return record.missed;
+      const int64_t more = record.first - other.first;
+      if (record.waits_each && more >= 2 && more % 2 == 0) return other.first;
+    }
+  }
+  return {};
+}
+
 // The phase that the waiter has missed, if others have completed it and the next one: it polls, and did not
 // ask in between; or it has waited for each phase before, and did not for this one or asks for it only now.
 std::optional<int64_t> Deadlock::missed_phase(const Waiter& w, const Barrier& b) const {
@@ -178,18 +197,9 @@ std::optional<int64_t> Deadlock::missed_phase(const Waiter& w, const Barrier& b)
   for (const WaitRecord& record : records) {
     first_time &= ~record.lanes;
     if ((record.lanes & w.lanes) == 0) continue;
-    if (record.missed) return record.missed;
     if (record.waits_each && is_missed(record.last + 1)) return record.last + 1;
-    // A warp beside it has waited for more, and for no longer.
-    const size_t group = w.warp / 4 * 4;
-    for (size_t beside = group; beside < std::min(group + 4, cta->warps.size()); ++beside) {
-      if (cta->warps[beside].column >= b.wait_records.size()) continue;
-      for (const WaitRecord& other : b.wait_records[cta->warps[beside].column]) {
-        const int64_t more = record.first - other.first;
-        if (record.waits_each && other.waits_each && other.last <= record.last && more >= 2 && more % 2 == 0)
-          return other.first;
-      }
-    }
+    if (record.had_rhythm) return record.missed;
+    if (const auto missed = missed_beside(record, w.warp, *cta, b)) return missed;
   }
   // Lanes that wait for the first time begin where their neighbours began.
   if (first_time != 0 && is_missed(records.front().first)) return records.front().first;

@@ -41,6 +41,8 @@ class Deadlock {
   };
 
   std::optional<int64_t> missed_phase(const Waiter& w, const Barrier& b) const;
+  static std::optional<int64_t> missed_beside(const WaitRecord& record, uint32_t warp, const CtaOrder& cta,
+                                              const Barrier& b);
   bool judge_lapped();
   bool judge_bytes(const Barrier& b);
   bool judge_expectation(const Barrier& b);

@@ -52,7 +52,8 @@ struct WaitRecord {
   uint32_t lanes = 0;
   int64_t first = -1, last = -1;
   bool waits_each = true;         ///< for each completion from the first to the last
-  std::optional<int64_t> missed;  ///< after it had waited for each: the first for which it did not
+  std::optional<int64_t> missed;  ///< the first for which it did not wait
+  bool had_rhythm = false;        ///< it had waited for several before
 };
 
 struct Barrier {

@@ -192,7 +192,10 @@ void Barrier::note_wait(uint32_t column, uint32_t lanes, int64_t stands_for) {
   std::vector<WaitRecord>& records = wait_records[column];
   const auto go_on = [&](WaitRecord& record) {
     if (stands_for > record.last + 1) {
-      if (record.waits_each && record.last > record.first) record.missed = record.last + 1;
+      if (record.waits_each && (stands_for - record.last) % 2 != 0) {
+        record.missed = record.last + 1;
+        record.had_rhythm = record.last > record.first;
+      }
       record.waits_each = false;
     }
     record.last = stands_for;
