@@ -95,6 +95,7 @@ class Clock {
   bool covers_any(const Agents& agents, AgentId agent, uint32_t lanes, Time time) const;
   void raise(Agents& agents, AgentId agent, uint32_t lanes, Time time);
   void join(const Clock& other, const Agents& agents);
+  bool empty() const { return !first_ && rest_.empty(); }
   /// Whether the two are known to be equal, since they share their memory.
   bool is_same(const Clock& other) const { return first_ == other.first_ && rest_ == other.rest_; }
 

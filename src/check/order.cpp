@@ -284,6 +284,13 @@ void Order::fence(const Event& e) {
       strand.own_after_reads = {};
       strand.changed();
     }
+    if (wide && e.semantics == Semantics::SequentiallyConsistent) {
+      for (Clock* const clock : {&strand.known.order, &strand.known.wide, &strand.known.control})
+        clock->join(strand.known.seen, agents_);
+      strand.known.shown.join(strand.known.order, agents_);
+      add_own(strand.known.shown, w, strand.lanes, strand.hand_over());
+      strand.changed();
+    }
     strand.before_fence = start_now(w, strand.lanes);
     if (wide) strand.before_wide_fence = strand.before_fence;
   });
@@ -310,7 +317,9 @@ void Order::access_word(const Event& e, WarpOrder& warp, uint64_t word, uint32_t
   if (e.kind == Kind::Read) return see(e, warp, word, lanes);
   if (e.kind == Kind::Write) return show(e, warp, word, lanes);
   bool shows = releases(e.semantics);
-  for_strands(warp, lanes, [&](Strand& strand, uint32_t) { shows |= strand.before_fence.base != nullptr; });
+  for_strands(warp, lanes, [&](Strand& strand, uint32_t) {
+    shows |= strand.before_fence.base != nullptr || !strand.known.shown.empty();
+  });
   if (!shows) return see(e, warp, word, lanes);
   for (uint32_t m = lanes; m != 0; m &= m - 1) {
     see(e, warp, word, m & -m);
@@ -325,6 +334,10 @@ void Order::see(const Event& e, WarpOrder& warp, uint64_t word, uint32_t lanes) 
   const AddressPoint& point = known->second;
   const auto within = point.wide_within.find(warp.cta);
   for_split(warp, lanes, [&](Strand& strand) {
+    if (wide && !point.shown.empty()) {
+      strand.known.seen.join(point.shown, agents_);
+      strand.changed();
+    }
     if (acquires(e.semantics)) {
       learn(strand.known, point.all, wide, [](Clock&) {});
       if (within != point.wide_within.end()) strand.known.wide.join(within->second, agents_);
@@ -339,6 +352,7 @@ void Order::see(const Event& e, WarpOrder& warp, uint64_t word, uint32_t lanes) 
 void Order::show(const Event& e, WarpOrder& warp, uint64_t word, uint32_t lanes) {
   const bool wide = reaches_ctas(e.scope);
   for_strands(warp, lanes, [&](Strand& strand, uint32_t part) {
+    if (wide && !strand.known.shown.empty()) addresses_[word].shown.join(strand.known.shown, agents_);
     const auto put = [&](const Knowledge& known, bool reaches, const auto& own) {
       AddressPoint& point = addresses_[word];
       learn(point.all, known, reaches, own);

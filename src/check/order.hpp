@@ -35,6 +35,9 @@ namespace sluice::check {
 
 struct Knowledge {
   Clock order, fenced, wide, control;
+  /// fence.sc of device scope, which all have one order: what lies before one that is known, for strong
+  /// writes to show; and what strong reads have seen of that, for the next such fence to come after.
+  Clock shown, seen;
 };
 
 /// What an asynchronous operation knows: what its issuer knew, and the issuer's own past.
@@ -61,6 +64,7 @@ struct SyncPoint {
 struct AddressPoint {
   Knowledge all;                                    ///< its wide layer: of releases that reach other CTAs
   std::unordered_map<uint32_t, Clock> wide_within;  ///< by CTA: the wide layer of all its own releases
+  Clock shown;                                      ///< before a fence.sc that was known to the writers
 };
 
 /// Lanes of a warp that have learnt the same.
@@ -256,6 +260,8 @@ class Order {
 template <class Own>
 void Order::learn(Knowledge& knowledge, const Knowledge& other, bool wide, Own&& add_own) {
   knowledge.fenced.join(other.fenced, agents_);
+  knowledge.shown.join(other.shown, agents_);
+  knowledge.seen.join(other.seen, agents_);
   const auto update = [&](Clock& clock, const Clock& from) {
     clock.join(from, agents_);
     add_own(clock);

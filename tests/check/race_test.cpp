@@ -59,6 +59,17 @@ std::vector<Pair> pairs() {
         rank_in_r21);
   };
   const Launch late = {.options = {.timing = sluice::machine::CopyTiming::Late}};
+  // Each thread writes a word; thread 0 counts its CTA; the last one reads what the other has written.
+  const auto last_block = [](const std::string& after_write, const std::string& before_read) {
+    return "mov.u32 %r20, %ctaid.x;\n shl.b32 %r21, %r20, 6;\n add.u32 %r21, %r21, %r1;\n"
+           "mul.wide.u32 %rd3, %r21, 4;\n add.u64 %rd3, %rd3, %rd1;\n st.global.u32 [%rd3], %r1;\n" +
+           after_write + kSync +
+           only(0, "atom.global.add.u32 %r22, [%rd2], 1;\n st.shared.u32 [%r3], %r22;\n") + kSync +
+           "ld.shared.u32 %r23, [%r3];\n setp.ne.u32 %p3, %r23, 1;\n @%p3 bra LEAVE;\n" + before_read +
+           "xor.b32 %r24, %r20, 1;\n shl.b32 %r24, %r24, 6;\n add.u32 %r24, %r24, %r1;\n"
+           "mul.wide.u32 %rd4, %r24, 4;\n add.u64 %rd4, %rd4, %rd1;\n ld.global.u32 %r25, [%rd4];\n LEAVE:\n";
+  };
+  const auto no_count = [](uint32_t* /*out*/, uint32_t* in) { in[0] = 0; };
   const std::string wait_once = "mbarrier.try_wait.parity.shared::cta.b64 %p7, [%r2], 0;\n";
   return {
       {"two_warps_without_a_barrier",
@@ -184,6 +195,24 @@ std::vector<Pair> pairs() {
        only(0, "mov.u32 %r10, %ctaid.x;\n add.u32 %r10, %r10, 1;\n st.global.u32 [%rd1], %r10;"),
        only(0, "red.global.add.u32 [%rd1], 1;"),
        {.grid = 2}},
+      {"last_block_whose_writers_have_not_fenced",
+       "global-race",
+       last_block("", "membar.gl;\n"),
+       last_block("membar.gl;\n", "membar.gl;\n"),
+       {.grid = 2, .block = 64},
+       no_count},
+      {"last_block_that_reads_without_a_fence",
+       "global-race",
+       last_block("fence.sc.gpu;\n", ""),
+       last_block("fence.sc.gpu;\n", "fence.sc.gpu;\n"),
+       {.grid = 2, .block = 64},
+       no_count},
+      {"last_block_with_fences_that_have_no_order",
+       "global-race",
+       last_block("fence.acq_rel.gpu;\n", "fence.acq_rel.gpu;\n"),
+       last_block("fence.sc.gpu;\n", "fence.sc.gpu;\n"),
+       {.grid = 2, .block = 64},
+       no_count},
       {"flag_without_release",
        "global-race",
        "mov.u32 %r20, %ctaid.x;\n" +

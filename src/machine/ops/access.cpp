@@ -212,8 +212,9 @@ bool translate_together(Warp& w, Window window, const uint64_t (&addresses)[kLan
     outside |= addresses[i] - first > room;
   }
   if (outside || (any & (bytes - 1)) != 0) return false;
-  uint8_t* const base = window == Window::Shared ? w.cta->shared.data() - first : nullptr;
-  for (int i = 0; i < kLanes; ++i) out[i] = base + addresses[i];
+  const uint64_t base =
+      window == Window::Shared ? reinterpret_cast<uint64_t>(w.cta->shared.data()) - first : 0;
+  for (int i = 0; i < kLanes; ++i) out[i] = reinterpret_cast<uint8_t*>(base + addresses[i]);
   return true;
 }
 
