@@ -83,7 +83,7 @@ std::vector<const Barrier*> Deadlock::awaited() const {
 }
 
 void Deadlock::judge() {
-  if (stuck_.empty() || findings_.has_error() || judge_registers()) return;
+  if (stuck_.empty() || judge_registers()) return;
   if (judge_lapped()) return;
   const std::vector<const Barrier*> all = awaited();
   for (const Barrier* b : all)

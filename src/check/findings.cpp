@@ -153,6 +153,7 @@ std::vector<report::Diagnostic> Findings::take() {
       told.back().notes.push_back(
           fmt::format("later in the launch, maybe in consequence and not told on its own: {}", names));
     }
+    for (size_t i = 1; i < errors_.size(); ++i) told.back().later.push_back(diagnose(errors_[i]));
   }
   for (const Counted& warning : warnings_) told.push_back(diagnose(warning));
   errors_.clear();

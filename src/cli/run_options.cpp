@@ -183,7 +183,7 @@ std::string finish_run_options(RunOptions& options) {
     if (!std::ofstream(s.phases_file)) return fmt::format("cannot write '{}'", s.phases_file);
   }
   for (const std::string& file : {options.json_file, options.sarif_file}) {
-    if (!file.empty() && !std::ofstream(file)) return fmt::format("cannot write '{}'", file);
+    if (!file.empty() && !std::ofstream(file, std::ios::app)) return fmt::format("cannot write '{}'", file);
   }
   s.verbosity = options.verbose;
   return "";
@@ -203,6 +203,14 @@ int conclude(Outcome& outcome, const RunOptions& options, const std::vector<std:
     voice.say(fmt::format("note: and {} more diagnostics, counted but not told\n", outcome.left_out));
   }
   int status = report::exit_status(outcome.tally, outcome.program_status, options.finding_status);
+  const auto write = [&](const std::string& file, const nlohmann::json& document) {
+    std::ofstream out(file);
+    out << report::json_text(document, 2) << '\n';
+    out.close();
+    if (out) return;
+    voice.say(fmt::format("error: cannot write '{}'\n", file));
+    if (status == outcome.program_status) status = kExitUsage;
+  };
   if (!options.json_file.empty()) {
     nlohmann::json diagnostics = nlohmann::json::array();
     for (const report::Diagnostic& diagnostic : outcome.diagnostics)
@@ -215,21 +223,11 @@ int conclude(Outcome& outcome, const RunOptions& options, const std::vector<std:
                                      {"diagnostics", std::move(diagnostics)},
                                      {"diagnostics_left_out", outcome.left_out},
                                      {"tally", report::to_json(outcome.tally)}};
-    std::ofstream out(options.json_file);
-    out << report::json_text(document, 2) << '\n';
-    out.close();
-    if (!out) {
-      voice.say(fmt::format("error: cannot write '{}'\n", options.json_file));
-      if (status == outcome.program_status) status = kExitUsage;
-    }
+    write(options.json_file, document);
   }
   if (!options.sarif_file.empty()) {
-    std::ofstream out(options.sarif_file);
-    out << report::json_text(report::to_sarif(outcome.diagnostics, outcome.tally.interrupted_by,
-                                              SLUICE_VERSION, check::meaning_of),
-                             2)
-        << '\n';
-    if (!out) voice.say(fmt::format("error: cannot write '{}'\n", options.sarif_file));
+    write(options.sarif_file, report::to_sarif(outcome.diagnostics, outcome.tally.interrupted_by,
+                                               SLUICE_VERSION, check::meaning_of));
   }
   if (outcome.suppressed != 0) voice.say(fmt::format("note: findings suppressed: {}\n", outcome.suppressed));
   voice.say(report::verdict_line(outcome.tally) + "\n");

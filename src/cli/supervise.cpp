@@ -17,6 +17,7 @@
 #include <cstdlib>
 #include <cstring>
 #include <iterator>
+#include <optional>
 
 #include "base/host_clock.hpp"
 #include "cli/descendants.hpp"
@@ -202,11 +203,28 @@ report::Diagnostic describe(const cuda::Crash& crash) {
 
 }  // namespace
 
+namespace {
+
+/// The first of them that is not suppressed, with those after it.
+std::optional<report::Diagnostic> first_not_covered(const report::Suppressions& suppressions,
+                                                    std::vector<report::Diagnostic>& errors) {
+  const auto first = std::ranges::find_if_not(
+      errors, [&](const report::Diagnostic& error) { return suppressions.covers(error); });
+  if (first == errors.end()) return {};
+  report::Diagnostic found = std::move(*first);
+  found.later.assign(std::make_move_iterator(first + 1), std::make_move_iterator(errors.end()));
+  return found;
+}
+
+}  // namespace
+
 void take(Outcome& outcome, report::Diagnostic diagnostic, Voice& voice, Loudness loudness) {
   if (outcome.is_enough()) return;
   if (outcome.suppressions.covers(diagnostic)) {
     ++outcome.suppressed;
-    return;
+    std::optional<report::Diagnostic> next = first_not_covered(outcome.suppressions, diagnostic.later);
+    if (!next) return;
+    diagnostic = *std::move(next);
   }
   const bool is_kept =
       outcome.diagnostics.size() < outcome.most || diagnostic.blame == report::Blame::Internal;

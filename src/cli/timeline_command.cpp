@@ -232,7 +232,7 @@ void tell(TimelineArguments& a, const TemporaryFolder& folder, Voice& voice) {
 int show_program(TimelineArguments& a) {
   if (std::string wrong = finish_run_options(a.options); !wrong.empty()) return usage_error(wrong, kCommand);
   for (const std::string& file : {a.trace_file, a.model_file, a.html_file, a.svg_file, a.perfetto_file}) {
-    if (!file.empty() && !std::ofstream(file))
+    if (!file.empty() && !std::ofstream(file, std::ios::app))
       return usage_error(fmt::format("cannot write '{}'", file), kCommand);
   }
   const auto folder = TemporaryFolder::create("traces");

@@ -170,18 +170,22 @@ nlohmann::json to_json(const Diagnostic& diagnostic) {
           with_source({{"file", f.file}, {"line", f.line}, {"column", f.column}, {"function", f.function}}));
     places.push_back(std::move(value));
   }
-  return {{"level", to_string(diagnostic.level)},
-          {"blame", to_string(diagnostic.blame)},
-          {"name", diagnostic.name},
-          {"headline", diagnostic.headline},
-          {"where", diagnostic.where},
-          {"places", std::move(places)},
-          {"state", diagnostic.state},
-          {"why", diagnostic.why},
-          {"help", diagnostic.help},
-          {"notes", diagnostic.notes},
-          {"times", diagnostic.times},
-          {"unit", diagnostic.unit}};
+  nlohmann::json later = nlohmann::json::array();
+  for (const Diagnostic& other : diagnostic.later) later.push_back(to_json(other));
+  nlohmann::json json = {{"level", to_string(diagnostic.level)},
+                         {"blame", to_string(diagnostic.blame)},
+                         {"name", diagnostic.name},
+                         {"headline", diagnostic.headline},
+                         {"where", diagnostic.where},
+                         {"places", std::move(places)},
+                         {"state", diagnostic.state},
+                         {"why", diagnostic.why},
+                         {"help", diagnostic.help},
+                         {"notes", diagnostic.notes},
+                         {"times", diagnostic.times},
+                         {"unit", diagnostic.unit}};
+  if (!later.empty()) json["later"] = std::move(later);
+  return json;
 }
 
 Result<Diagnostic> diagnostic_from_json(const nlohmann::json& value) {
@@ -212,6 +216,11 @@ Result<Diagnostic> diagnostic_from_json(const nlohmann::json& value) {
     value.at("notes").get_to(d.notes);
     value.at("times").get_to(d.times);
     value.at("unit").get_to(d.unit);
+    for (const auto& other : value.value("later", nlohmann::json::array())) {
+      auto later = diagnostic_from_json(other);
+      if (!later) return later.error();
+      d.later.push_back(*std::move(later));
+    }
     return d;
   } catch (const nlohmann::json::exception& e) {
     return Error{fmt::format("a diagnostic cannot be read: {}", e.what()), ""};

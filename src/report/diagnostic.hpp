@@ -61,6 +61,8 @@ struct Diagnostic {
   uint64_t times = 1;          ///< how many equal ones were merged into this
   uint64_t times_told = 1;     ///< `times` when it was told
   std::string unit = "times";  ///< what `times` counts, such as "launches of this kernel"
+  /// Of an error: those after it in the same launch, which are told only where it is suppressed.
+  std::vector<Diagnostic> later{};
 
   /// Equal diagnostics of one run are merged: same name, headline and places; of warnings, same name and
   /// places.

@@ -80,13 +80,16 @@ Result<void> Suppressions::add_file(const std::string& path,
 
 Result<void> Suppressions::add_baseline(const std::string& path) {
   std::ifstream in(path);
-  const auto report = nlohmann::json::parse(in, nullptr, /*allow_exceptions=*/false);
+  std::stringstream text;
+  text << in.rdbuf();  // reads nothing of a folder
+  const auto report = nlohmann::json::parse(text.str(), nullptr, /*allow_exceptions=*/false);
   if (!report.is_object() || !report.contains("diagnostics"))
     return Error{"this is no report of --json", path};
   for (const auto& value : report["diagnostics"]) {
     auto diagnostic = diagnostic_from_json(value);
     if (!diagnostic) return Error{diagnostic.error().message, path};
     known_.insert(key_of(*diagnostic));
+    for (const Diagnostic& later : diagnostic->later) known_.insert(key_of(later));
   }
   return {};
 }
