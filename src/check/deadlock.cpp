@@ -187,12 +187,13 @@ std::optional<int64_t> Deadlock::missed_phase(const Waiter& w, const Barrier& b)
   const CtaOrder* const cta = order_.find_cta(w.cta);
   if (cta == nullptr || w.warp >= cta->warps.size()) return {};
   const uint32_t column = cta->warps[w.warp].column;
-  if (column >= b.wait_records.size() || b.wait_records[column].empty()) return {};
-  const std::vector<WaitRecord>& records = b.wait_records[column];
   const auto is_missed = [&](int64_t phase) {
     const int64_t since = static_cast<int64_t>(b.phase) - phase;
     return since >= 2 && since % 2 == 0;
   };
+  if (column >= b.wait_records.size() || b.wait_records[column].empty())
+    return is_missed(0) ? std::optional<int64_t>(0) : std::nullopt;
+  const std::vector<WaitRecord>& records = b.wait_records[column];
   uint32_t first_time = w.lanes;
   for (const WaitRecord& record : records) {
     first_time &= ~record.lanes;
@@ -303,9 +304,10 @@ bool Deadlock::judge_arrivals(const Barrier& b) {
     const Agent& agent = order_.agent(c.agent);
     if (who.size() < 60) who += (who.empty() ? "" : ", ") + lanes_text(agent.index, c.lanes);
   }
+  const std::string more = b.now.raised == 0 ? "" : fmt::format(" and {} more", b.now.raised);
   f.headline =
-      fmt::format("{} expects {}, and only {} {}: {}", ledger_.name_of(b), counted(b.count, "arrival"),
-                  b.now.arrived, b.now.arrived == 1 ? "comes" : "come", who);
+      fmt::format("{} expects {}{}, and only {} {}: {}", ledger_.name_of(b), counted(b.count, "arrival"),
+                  more, b.now.arrived, b.now.arrived == 1 ? "comes" : "come", who);
   add_spot(f, b.init_origin, "initialised for " + counted(b.count, "arrival"));
   for (const Contribution& c : b.now.arrivals)
     add_spot(f, c.origin, counted(c.amount, "arrival") + " in this phase");
@@ -317,6 +319,10 @@ bool Deadlock::judge_arrivals(const Barrier& b) {
   f.help = missing.empty() ? fmt::format("initialise it for {}, or let all {} threads arrive",
                                          counted(b.now.arrived, "arrival"), b.count)
                            : "let the missing threads arrive in every phase";
+  if (b.now.raised != 0) {
+    f.why = "cp.async.mbarrier.arrive without .noinc raises the expected arrivals by the one that it makes";
+    f.help = "use .noinc, which counts as one of the arrivals that the barrier was initialised for";
+  }
   add(std::move(f));
   return true;
 }

@@ -34,6 +34,8 @@ struct Contribution {
 struct PhaseEntry {
   std::vector<Contribution> arrivals, expectations, copies;
   uint64_t arrived = 0;
+  uint64_t raised =
+      0;  ///< arrivals that cp.async.mbarrier.arrive without .noinc has added to the expected ones
   uint64_t expected_bytes = 0, brought_bytes = 0;
   bool peers_bring = false;  ///< some of these bytes came with copies of other CTAs
   bool spilled = false;  ///< some of these bytes are the rest of a copy that has completed the phase before
@@ -41,7 +43,7 @@ struct PhaseEntry {
   /// Empty, with the memory for as much again.
   void clear() {
     for (std::vector<Contribution>* const list : {&arrivals, &expectations, &copies}) list->clear();
-    arrived = expected_bytes = brought_bytes = 0;
+    arrived = raised = expected_bytes = brought_bytes = 0;
     peers_bring = spilled = false;
   }
 };

@@ -283,7 +283,9 @@ void Ledger::issue(const Event& e) {
     Barrier* const target = find(order_.cta_of_rank(e.cta, rank), b->offset);
     if (target != nullptr && target != b) check_visible(*target, e, "multicast copy");
   }
-  if (kind == OperationKind::DeferredArrival) b->pending += 1;
+  if (kind != OperationKind::DeferredArrival) return;
+  b->pending += 1;
+  ++b->now.raised;
 }
 
 Stamp Ledger::copy_stamp(const Order::Operation& op, uint64_t address) {

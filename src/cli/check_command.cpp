@@ -24,6 +24,7 @@ int check_program(CheckArguments& arguments) {
   cuda::Settings& settings = arguments.options.settings;
   settings.tool = "check";
   settings.hasty_waits = true;
+  settings.side_by_side = 8;
   if (arguments.one_seed) {
     settings.perturb = true;
     settings.copies = "shuffled";

@@ -369,6 +369,7 @@ Status run_kernel(Process& process, const KernelCall& call, bool overlaps_previo
   request.options.seed = settings.seed;
   request.options.perturb = settings.perturb;
   request.options.hasty_waits = settings.hasty_waits;
+  request.options.side_by_side = settings.side_by_side;
   request.options.no_data = settings.no_data;
   request.options.follow_definedness = process.machine.memory().defined() != nullptr;
   request.options.undefined_is_error = settings.uninit == "error";

@@ -33,6 +33,7 @@ void for_each_member(SettingsType& s, Visit visit) {
   visit("uninit", s.uninit);
   visit("perturb", s.perturb);
   visit("hasty_waits", s.hasty_waits);
+  visit("side_by_side", s.side_by_side);
   visit("workers", s.workers);
   visit("verbosity", s.verbosity);
   visit("phases_file", s.phases_file);

@@ -36,6 +36,7 @@ struct Settings {
   std::string uninit = "off";  ///< reads of undefined bytes: off, warn, error
   bool perturb = false;        ///< an unfair schedule, chosen by the seed
   bool hasty_waits = false;    ///< a try_wait may answer false without having waited
+  unsigned side_by_side = 1;   ///< clusters that run side by side
   unsigned workers = 0;        ///< host threads per launch; 0 = as many as the host has
   int verbosity = 0;           ///< 1: a line per launch, 2: also a line per call
   std::string phases_file;   ///< a JSON record per launch is appended: phases of every mbarrier; empty: none

@@ -41,6 +41,8 @@ struct LaunchOptions {
   /// A try_wait need not wait: the first one at each place of the code that would have to answers false at
   /// once, under `perturb` others too. A GPU may do so at any time (PTX ISA, mbarrier.try_wait).
   bool hasty_waits = false;
+  /// Clusters that a worker runs side by side; otherwise the next one starts when those before cannot go on.
+  uint32_t side_by_side = 1;
   /// The protocol alone: payload of copies and matrix operations is not computed. The kernel must have been
   /// made with KernelOptions::without_data.
   bool no_data = false;

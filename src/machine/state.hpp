@@ -371,6 +371,7 @@ class Worker {
   bool lookup_global(uint64_t address, uint64_t bytes, bool write);
   bool start_cluster();
   void retire_clusters();
+  void fill_up();
   void record_phases(Cluster& cluster);
   void forget_payload(Cluster& cluster);
   AccessWatch* own_watch() const;

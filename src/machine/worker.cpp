@@ -35,6 +35,7 @@ constexpr uint32_t kTurnInstructions = 4096;
 constexpr uint64_t kTimeAloneNs =
     200'000;  ///< of the host: a launch that takes longer gets the other workers
 constexpr uint64_t kTurnsBetweenLooks = 16;
+constexpr uint64_t kTurnsBetweenStarts = 16;
 constexpr uint32_t kNoLimit = 0xffffffffu;
 
 uint64_t host_now_ns() {
@@ -71,6 +72,7 @@ void Worker::run() {
   bool alone = id_ == 0;
   random_ = launch_.request->options.seed * 0x9e3779b97f4a7c15ull + 0x1234567;
   while (!failed()) {
+    if (launch_.request->options.side_by_side > 1 && turns_ % kTurnsBetweenStarts == 0) fill_up();
     if (++turns_ % kTurnsBetweenLooks == 0 && alone && host_now_ns() - started > kTimeAloneNs) {
       alone = false;
       launch_.call_for_help();
@@ -174,6 +176,13 @@ bool Worker::start_cluster() {
   }
   if (resident_.back()->live_threads() == 0) retire_clusters();
   return true;
+}
+
+/// Starts what runs side by side with those that run.
+void Worker::fill_up() {
+  if (resident_.size() >= launch_.request->options.side_by_side) retire_clusters();
+  while (resident_.size() < launch_.request->options.side_by_side && start_cluster()) {
+  }
 }
 
 void Worker::retire_clusters() {
