@@ -108,14 +108,17 @@ Result<Shown> choose(const std::vector<timeline::Trace>& traces, const TimelineA
   size_t best_rank = 0, launches = 0, matching = 0;
   const timeline::TraceLaunch* best_launch = nullptr;
   bool has_cta = false;
+  uint64_t most_ctas = 0;
   for (size_t i = 0; i < traces.size(); ++i) {
     for (const timeline::TraceLaunch& launch : traces[i].launches) {
       ++launches;
       if (!matches(a, launch)) continue;
       ++matching;
       const auto cta = static_cast<uint32_t>(a.cta);
+      const uint64_t all = uint64_t{launch.grid[0]} * launch.grid[1] * launch.grid[2];
+      most_ctas = std::max(most_ctas, all);
       const bool is_recorded =
-          launch.ctas.empty() || std::count(launch.ctas.begin(), launch.ctas.end(), cta) != 0;
+          a.cta < all && (launch.ctas.empty() || std::ranges::count(launch.ctas, cta) != 0);
       has_cta = has_cta || is_recorded;
       if (!is_recorded || best_rank == 3) continue;
       timeline::Model model = timeline::build_model(traces[i], launch, cta);
@@ -129,6 +132,8 @@ Result<Shown> choose(const std::vector<timeline::Trace>& traces, const TimelineA
   if (launches == 0) return Error{"no kernel was launched", ""};
   if (matching == 0)
     return Error{fmt::format("none of {} matches", counted(launches, "launch", "launches")), ""};
+  if (!has_cta && a.cta >= most_ctas)
+    return Error{fmt::format("there is no CTA {}: the launch has {}", a.cta, counted(most_ctas, "CTA")), ""};
   if (!has_cta) return Error{fmt::format("CTA {} is not recorded", a.cta), ""};
   best->left_out = left_out_text(best->model, *best_launch, launches);
   return *std::move(best);
@@ -215,7 +220,12 @@ void tell(TimelineArguments& a, const TemporaryFolder& folder, Voice& voice) {
     traces.push_back(*std::move(trace));
   }
   auto shown = choose(traces, a);
-  if (!shown) return voice.say(fmt::format("note: nothing to show: {}\n", shown.error().message));
+  if (!shown) {
+    // Whoever asks for a certain one, or for files, must not take this for success.
+    a.failed = a.launch || a.cta != 0 || a.writes_file() || !a.trace_file.empty();
+    return voice.say(
+        fmt::format("{}: nothing to show: {}\n", a.failed ? "error" : "note", shown.error().message));
+  }
   if (!a.trace_file.empty()) {
     std::error_code failed;
     fs::copy_file(files[shown->trace], a.trace_file, fs::copy_options::overwrite_existing, failed);
@@ -232,8 +242,12 @@ void tell(TimelineArguments& a, const TemporaryFolder& folder, Voice& voice) {
 int show_program(TimelineArguments& a) {
   if (std::string wrong = finish_run_options(a.options); !wrong.empty()) return usage_error(wrong, kCommand);
   for (const std::string& file : {a.trace_file, a.model_file, a.html_file, a.svg_file, a.perfetto_file}) {
-    if (!file.empty() && !std::ofstream(file, std::ios::app))
+    if (file.empty()) continue;
+    std::error_code failed;
+    const bool was_there = fs::exists(file, failed);
+    if (!std::ofstream(file, std::ios::app))
       return usage_error(fmt::format("cannot write '{}'", file), kCommand);
+    if (!was_there) fs::remove(file, failed);
   }
   const auto folder = TemporaryFolder::create("traces");
   if (!folder) return no_report_folder(folder.error().message);

@@ -47,7 +47,7 @@ def main():
 
 
 class Score:
-    line_tables = ["-lineinfo"]
+    line_tables = ["-g", "-lineinfo"]  # of the host and of the device
 
     def __init__(self, options):
         self.options = options
