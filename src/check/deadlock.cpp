@@ -145,9 +145,11 @@ void Deadlock::add(Finding f) {
 // Lanes that arrived in an earlier phase, or at a barrier of the same role, and not in this phase.
 std::string Deadlock::missing_text(const Barrier& b) const {
   std::string text;
+  const CtaOrder* const owner = order_.find_cta(b.cta);
   for (const Waiter& w : stuck_) {
     const CtaOrder* const cta = order_.find_cta(w.cta);
-    if (cta == nullptr || w.warp >= cta->warps.size()) continue;
+    const bool can_arrive = cta != nullptr && owner != nullptr && cta->cluster == owner->cluster;
+    if (!can_arrive || w.warp >= cta->warps.size()) continue;
     const AgentId agent = cta->warps[w.warp].agent;
     uint32_t missing = 0;
     for (const auto& [key, other] : ledger_.all()) {

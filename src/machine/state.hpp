@@ -336,6 +336,7 @@ class Worker {
   /// The running split is about to wait for time. Unless it polls, this is a step of its own program, of
   /// which time must not run ahead.
   void note_timed_wait(Warp& warp);
+  uint32_t free_base(const Warp& warp, uint32_t base, uint32_t function) const;
   void ended_lanes(Warp& warp, uint32_t lanes);  ///< lanes exit: barriers and rendezvous are looked at again
   void fail(Fault fault);                        ///< the first fault of the launch wins
   bool failed() const { return launch_.failed(); }

@@ -538,18 +538,30 @@ Step Worker::separate(Warp& warp, uint32_t lanes) {
   return enter_split(warp, warp.current) ? Step::Jumped : Step::Resplit;
 }
 
+/// Where a new frame may lie, at `base` or behind: lanes that have come apart may be in different functions
+/// at once, and only frames of one function may lie over each other, since in these each lane has its own
+/// columns.
+uint32_t Worker::free_base(const Warp& warp, uint32_t base, uint32_t function) const {
+  const auto bytes_of = [&](uint32_t f) { return launch_.kernel->functions[f]->frame_bytes; };
+  for (bool moved = true; moved;) {
+    moved = false;
+    for (const FrameNode& other : warp.frames) {
+      const uint32_t end = other.base + bytes_of(other.function);
+      const bool overlaps = other.lanes != 0 && other.base < base + bytes_of(function) && base < end;
+      if (!overlaps || (other.function == function && other.base == base)) continue;
+      base = end;
+      moved = true;
+    }
+  }
+  return base;
+}
+
 Step Worker::call(Warp& warp, uint32_t lanes, uint32_t function) {
   const BoundFunction& caller = *launch_.kernel->functions[warp.frames[warp.frame_node].function];
   const BoundFunction& callee = *launch_.kernel->functions[function];
   const FrameNode& from = warp.frames[warp.frame_node];
-  const uint32_t base = from.base + caller.frame_bytes;
+  uint32_t base = from.base + caller.frame_bytes;
   const uint32_t local_base = from.local_base + caller.local_bytes;
-  if (local_base + callee.local_bytes > warp.free_local_bytes() ||
-      base + callee.frame_bytes > kMaxRegisterBytes) {
-    return warp.fault(FaultKind::HardwareStack, "the call stack of a thread is exhausted",
-                      static_cast<uint32_t>(std::countr_zero(lanes)));
-  }
-
   // The activation of this call, shared with lanes that came through it before.
   uint32_t node = kNoLimit;
   for (uint32_t i = 0; i < warp.frames.size(); ++i) {
@@ -562,11 +574,18 @@ Step Worker::call(Warp& warp, uint32_t lanes, uint32_t function) {
       break;
     }
   }
+  const bool is_new = node == kNoLimit || warp.frames[node].lanes == 0;
+  base = is_new ? free_base(warp, base, function) : warp.frames[node].base;
+  if (local_base + callee.local_bytes > warp.free_local_bytes() ||
+      base + callee.frame_bytes > kMaxRegisterBytes) {
+    return warp.fault(FaultKind::HardwareStack, "the call stack of a thread is exhausted",
+                      static_cast<uint32_t>(std::countr_zero(lanes)));
+  }
   if (node == kNoLimit) {
     node = static_cast<uint32_t>(warp.frames.size());
     warp.frames.emplace_back();
   }
-  if (warp.frames[node].lanes == 0) {
+  if (is_new) {
     warp.frames[node] = FrameNode{warp.frame_node, function, warp.pc + 1, base, local_base, 0};
   }
   warp.frames[node].lanes |= lanes;

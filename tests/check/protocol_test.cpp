@@ -193,4 +193,38 @@ std::vector<Pair> pairs() {
 
 INSTANTIATE_TEST_SUITE_P(Pairs, Protocol, testing::ValuesIn(pairs()), name_of);
 
+// The same barrier of another CTA gets the same arrivals; nobody is missing for that.
+TEST(deadlock, threads_of_other_ctas_are_not_missing) {
+  const std::string body = only(0, init(0, 64)) + kSync + arrive(0) + wait(0, 0);
+  for (const uint32_t grid : {1u, 3u}) {
+    Launch launch{.grid = grid, .block = 32};
+    launch.options.side_by_side = 3;
+    const auto told = check(body, launch);
+    ASSERT_EQ(told.size(), 1u);
+    EXPECT_EQ(told[0].name, "arrivals-never-complete");
+    EXPECT_EQ(told[0].help, "initialise it for 32 arrivals, or let all 64 threads arrive");
+    EXPECT_EQ(told[0].state.find("missing"), std::string::npos) << told[0].state;
+  }
+}
+
+// Work that CTAs take from a counter is spread over those that run side by side.
+TEST(schedule, ctas_run_side_by_side) {
+  const std::string body =
+      "TAKE: atom.global.add.u32 %r20, [%rd2], 1;\n setp.ge.u32 %p3, %r20, 8000;\n @%p3 bra DONE;\n"
+      "mov.u32 %r21, %ctaid.x;\n mul.wide.u32 %rd3, %r21, 4;\n add.u64 %rd3, %rd3, %rd1;\n"
+      "ld.global.u32 %r22, [%rd3];\n add.u32 %r22, %r22, 1;\n st.global.u32 [%rd3], %r22;\n bra TAKE;\n "
+      "DONE:\n";
+  uint32_t* taken = nullptr;
+  Launch launch{.grid = 4, .block = 1};
+  launch.options.side_by_side = 4;
+  EXPECT_EQ(found(body, launch,
+                  [&](uint32_t* out, uint32_t* in) {
+                    taken = out;
+                    std::fill_n(out, 4, 0u);
+                    in[0] = 0;
+                  }),
+            "");
+  for (int cta = 0; cta < 4; ++cta) EXPECT_GT(taken[cta], 200u) << cta;
+}
+
 }  // namespace

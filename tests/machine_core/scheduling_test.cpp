@@ -520,6 +520,50 @@ TEST(scheduling, cluster_barrier_orders_ctas_and_mapa_reaches_the_neighbour) {
   for (uint32_t i = 0; i < 4; ++i) EXPECT_EQ(out[i], 50 + (i + 3) % 4);
 }
 
+// The halves of a warp are in two functions of one caller at once, and meet in the middle of them. One keeps
+// words there, the other predicates.
+TEST(scheduling, lanes_in_different_functions_keep_their_registers) {
+  constexpr uint32_t kMany = 40;
+  std::string words, sum, predicates, count;
+  for (uint32_t i = 0; i < kMany; ++i) {
+    const std::string n = std::to_string(i);
+    words += "add.u32 %a" + n + ", %n, " + n + ";\n";
+    sum += "add.u32 %sum, %sum, %a" + n + ";\n";
+    predicates += "setp.gt.u32 %p" + n + ", %n, " + n + ";\n";
+    count += "@%p" + n + " add.u32 %sum, %sum, 1;\n";
+  }
+  const auto function = [](const std::string& name, const std::string& before, const std::string& after) {
+    return ".func (.param .b32 r) " + name +
+           "(.param .b32 of) {\n .reg .pred %p<40>; .reg .b32 %a<40>, %n, %sum;\n ld.param.u32 %n, [of];\n" +
+           before + "bar.warp.sync 0xffffffff;\n bar.warp.sync 0xffffffff;\n mov.u32 %sum, 0;\n" + after +
+           "st.param.b32 [r], %sum;\n ret;\n}\n";
+  };
+  const auto call = [](const std::string& name) {
+    return "{\n .param .b32 a; .param .b32 b;\n st.param.b32 [a], %r1;\n call.uni (b), " + name +
+           ", (a);\n ld.param.b32 %r3, [b];\n}\n";
+  };
+  auto* out = buffer<uint32_t>(32);
+  const auto result =
+      run(module_of(function("with_words", words, sum) + function("with_predicates", predicates, count) + R"(
+.visible .entry k(.param .u64 out) {
+  .reg .pred %p<2>; .reg .b32 %r<8>; .reg .b64 %rd<8>;
+  ld.param.u64 %rd1, [out];
+  mov.u32 %r1, %tid.x;
+  setp.ge.u32 %p1, %r1, 16;
+  @%p1 bra OTHER;
+)" + call("with_words") +
+                    "bra DONE;\nOTHER:\n" + call("with_predicates") + R"(
+DONE:
+  mul.wide.u32 %rd2, %r1, 4;
+  add.u64 %rd3, %rd1, %rd2;
+  st.global.u32 [%rd3], %r3;
+  ret; })"),
+          "k", {out});
+  EXPECT_EQ(result.fault.message, "");
+  for (uint32_t i = 0; i < 16; ++i) EXPECT_EQ(out[i], kMany * i + kMany * (kMany - 1) / 2) << i;
+  for (uint32_t i = 16; i < 32; ++i) EXPECT_EQ(out[i], i) << i;
+}
+
 TEST(scheduling, calls_return_values_and_recursion_works) {
   auto* out = buffer<uint32_t>(32);
   const auto result = run(module_of(R"(
